@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Communicators as every room sees them. world/ constructs them, p2p/ and coll/ use them.
+//
+// Context ids: each communicator owns four consecutive ids on the wire, one per lane, so that the
+// library's own traffic can never match the user's.
+#pragma once
+
+#include "object/attribute.h"
+#include "object/errhandler.h"
+#include "object/group.h"
+#include "object/handle.h"
+#include "object/info.h"
+
+namespace vicinity::coll { struct CommState; }
+namespace vicinity::p2p { struct CommState; struct AttachedBuffer; }
+namespace vicinity::world { struct Topology; }
+
+namespace vicinity::object {
+
+enum class Lane : uint32_t { kUser = 0, kCollective = 1, kPartitioned = 2, kControl = 3 };
+inline constexpr uint32_t kLanes = 4;
+
+struct Communicator : Object {
+  uint32_t context = 0;                 // multiple of kLanes, equal on all members
+  int rank = 0;                         // in `group`
+  Group* group = nullptr;               // local group
+  Group* remote = nullptr;              // remote group of an intercommunicator, else nullptr
+  Communicator* local = nullptr;        // of an intercommunicator: its local group as intracommunicator
+  bool low_group = false;               // of an intercommunicator: this side goes first when sides differ
+  Errhandler* errhandler = nullptr;
+  Attributes attributes;
+  Info* hints = nullptr;
+  char name[MPI_MAX_OBJECT_NAME] = "";
+  world::Topology* topology = nullptr;  // owned by world/
+  coll::CommState* coll = nullptr;      // owned by coll/, made at the first collective
+  p2p::CommState* p2p = nullptr;        // owned by p2p/, made at the first message
+  p2p::AttachedBuffer* buffer = nullptr;  // MPI_Comm_attach_buffer
+  uintptr_t session = 0;                // handle of the session it was derived from, 0: world model
+
+  bool inter() const { return remote != nullptr; }
+  int size() const { return group->size(); }
+  // Whom ranks in calls name: the remote group of an intercommunicator, else the group itself.
+  const Group& peers() const { return remote ? *remote : *group; }
+  Proc proc(int rank) const { return peers().procs[static_cast<size_t>(rank)]; }
+  uint32_t wire_context(Lane lane) const { return context + static_cast<uint32_t>(lane); }
+
+  static void finish(Communicator* comm);  // world/communicator.cc
+};
+
+template <>
+struct HandleTraits<Communicator> {
+  using Handle = MPI_Comm;
+  static constexpr Kind kKind = Kind::kComm;
+  static Communicator* predefined(uintptr_t constant);  // WORLD and SELF once initialised, else nullptr
+};
+
+}  // namespace vicinity::object

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI error classes inside the library (MPI 5.0, 9.4), and whose error handler a failure goes to.
+//
+// We return the class as the code, so `rc == MPI_ERR_TRUNCATE` works in programs; MPI_Error_string
+// adds the words of the newest failure of that class on this thread.
+#pragma once
+
+#include <mpi.h>
+
+#include "base/status.h"
+
+namespace vicinity::object {
+
+using base::fail;
+using base::kOk;
+using base::Result;
+using base::Status;
+
+struct Errhandler;
+struct Communicator;
+
+// Text of a class or code, predefined or added by the user; nullptr when there is no such code.
+const char* error_text(int code);
+
+// The communicator whose handler takes the error when the door itself names none (MPI_Wait and
+// friends: the communicator of the failing request). Set beside fail(), read and cleared by the door.
+void blame(Communicator* comm);
+Communicator* blamed();
+
+}  // namespace vicinity::object

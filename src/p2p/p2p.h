@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Point-to-point inside the library: what coll/, world/ and rma/ use. The MPI_ functions of chapter 3
+// are in p2p/entry_*.cc with the signatures that the doors' generator declares.
+#pragma once
+
+#include "object/communicator.h"
+#include "object/datatype.h"
+#include "object/request.h"
+
+namespace vicinity::p2p {
+
+using object::Communicator;
+using object::Datatype;
+using object::Lane;
+using object::Request;
+using object::Status;
+
+enum class Mode : uint8_t { kStandard, kSynchronous, kReady, kBuffered };
+
+// Ranks are those of comm.peers(); MPI_PROC_NULL is fine. `*request` is complete or in progress; give it
+// back with finish(). Arguments have been checked.
+Status isend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm,
+             Lane lane, Mode mode, Request** request);
+Status irecv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Communicator& comm,
+             Lane lane, Request** request);
+
+// Waits for completion, copies the status if asked, gives the request back, returns its error.
+Status finish(Request* request, MPI_Status* status = nullptr);
+// Gives back a complete request without waiting.
+void discard(Request* request);
+
+Status send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm, Lane lane);
+Status recv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Communicator& comm, Lane lane,
+            MPI_Status* status = nullptr);
+Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, int dest, int sendtag,
+                void* recvbuf, MPI_Count recvcount, Datatype& recvtype, int source, int recvtag,
+                Communicator& comm, Lane lane, MPI_Status* status = nullptr);
+
+// Called by world/: before the first and after the last message; when a communicator dies.
+Status start();
+Status stop();  // all buffered sends delivered; unexpected messages dropped
+void forget(Communicator& comm);
+
+// For performance variables.
+uint64_t unexpected_count();
+uint64_t posted_count();
+
+}  // namespace vicinity::p2p

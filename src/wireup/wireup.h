@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Wire-up: who are we, how many, and the exchange of cards.
+//
+// open() finds out which launcher started us, from the environment alone, and speaks its protocol:
+// PMI-1 (our mpiexec, Hydra), PMI-2 (srun --mpi=pmi2), PMIx (srun --mpi=pmix, prterun; library
+// loaded at run time), or none (a job of one process). Values are binary-safe for the caller; each
+// protocol encodes and splits them as it must.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace vicinity::wireup {
+
+struct Identity {
+  int rank = 0;
+  int size = 1;
+  int appnum = -1;            // MPMD: which program of the command line; -1 unknown
+  int universe_size = -1;     // -1 unknown
+  std::string job;            // the launcher's name of the job, unique while it runs
+  std::string launcher;       // "alone", "vicinity", "hydra", "slurm-pmi2", "pmix", ...
+};
+
+class Wireup {
+ public:
+  virtual ~Wireup() = default;
+  const Identity& identity() const { return identity_; }
+
+  // Publishes this process's value under `key` (visible to all after the next fence()).
+  virtual base::Status put(std::string_view key, std::string_view value) = 0;
+  // Waits for every process of the job; after it, everything put before is visible.
+  virtual base::Status fence() = 0;
+  // The value that `rank` put under `key`.
+  virtual base::Result<std::string> get(int rank, std::string_view key) = 0;
+  // Asks the launcher to end the whole job with this exit code and message. Does not return.
+  [[noreturn]] virtual void abort(int exit_code, const char* message) = 0;
+  // Tells the launcher that this process ends well. No call after it.
+  virtual base::Status close() = 0;
+  // A descriptor that becomes readable when the launcher has news (end of job), or -1.
+  virtual int descriptor() const { return -1; }
+
+ protected:
+  Identity identity_;
+};
+
+base::Result<std::unique_ptr<Wireup>> open();
+
+}  // namespace vicinity::wireup
