@@ -44,14 +44,22 @@ struct Communicator : Object {
   Proc proc(int rank) const { return peers().procs[static_cast<size_t>(rank)]; }
   uint32_t wire_context(Lane lane) const { return context + static_cast<uint32_t>(lane); }
 
-  static void finish(Communicator* comm);  // world/communicator.cc
+  static void finish(Communicator* comm);
 };
+
+// MPI_COMM_WORLD and MPI_COMM_SELF; world/ sets them while it runs.
+extern Communicator* predefined_communicators[2];
+// Called by finish() first: takes down what belongs to p2p/, coll/ and world/. Set by world/.
+extern void (*communicator_cleanup)(Communicator& comm);
 
 template <>
 struct HandleTraits<Communicator> {
   using Handle = MPI_Comm;
   static constexpr Kind kKind = Kind::kComm;
-  static Communicator* predefined(uintptr_t constant);  // WORLD and SELF once initialised, else nullptr
+  static Communicator* predefined(uintptr_t constant) {  // WORLD and SELF once initialised, else nullptr
+    const uintptr_t index = constant - reinterpret_cast<uintptr_t>(MPI_COMM_WORLD);
+    return index < 2 ? predefined_communicators[index] : nullptr;
+  }
 };
 
 }  // namespace vicinity::object

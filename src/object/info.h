@@ -14,6 +14,7 @@ struct Info : Object {
   std::vector<std::pair<std::string, std::string>> pairs;  // in the order of first setting
   const std::string* find(const char* key) const;
   void set(const char* key, const char* value);
+  bool remove(const char* key);  // false: it was not there
   static void finish(Info* info);
 };
 
@@ -23,5 +24,11 @@ struct HandleTraits<Info> {
   static constexpr Kind kKind = Kind::kInfo;
   static Info* predefined(uintptr_t constant);  // MPI_INFO_ENV
 };
+
+// A new info with the same pairs (none when `from` is nullptr); nullptr when memory is gone.
+Info* copy_info(const Info* from);
+
+// What MPI_INFO_ENV stands for; filled by world/ when the library starts.
+Info& environment_info();
 
 }  // namespace vicinity::object
