@@ -3,6 +3,7 @@
 // are in p2p/entry_*.cc with the signatures that the doors' generator declares.
 #pragma once
 
+#include "channel/channel.h"
 #include "object/communicator.h"
 #include "object/datatype.h"
 #include "object/request.h"
@@ -38,6 +39,11 @@ Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, in
 
 // Called by world/: before the first and after the last message; when a communicator dies.
 Status start();
+// Where channels hand in what arrives; world/ gives it to peer::start(). Valid after start().
+channel::Sink& sink();
+// Makes progress until everything handed over so far has left this process, buffered sends too. MPI_Finalize
+// calls it before and after its barrier, so that no peer waits for a message of a process that is gone.
+Status drain();
 Status stop();  // all buffered sends delivered; unexpected messages dropped
 void forget(Communicator& comm);
 
