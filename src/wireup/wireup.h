@@ -31,23 +31,29 @@ class Wireup {
   virtual ~Wireup() = default;
   const Identity& identity() const { return identity_; }
 
-  // Publishes this process's value under `key` (visible to all after the next fence()).
+  // Publishes this process's value under `key` (visible to all after the next fence()). A key is letters,
+  // digits, '-' and '_', some 40 at most, and is put once: launchers refuse a second value.
   virtual base::Status put(std::string_view key, std::string_view value) = 0;
   // Waits for every process of the job; after it, everything put before is visible.
   virtual base::Status fence() = 0;
   // The value that `rank` put under `key`.
   virtual base::Result<std::string> get(int rank, std::string_view key) = 0;
-  // Asks the launcher to end the whole job with this exit code and message. Does not return.
+  // Asks the launcher to end the whole job with this exit code. The message is shown once, by the
+  // launcher where it can, else here. Does not return.
   [[noreturn]] virtual void abort(int exit_code, const char* message) = 0;
   // Tells the launcher that this process ends well. No call after it.
   virtual base::Status close() = 0;
   // A descriptor that becomes readable when the launcher has news (end of job), or -1.
   virtual int descriptor() const { return -1; }
+  // Fails when the launcher is gone, so that this process should end. One system call: whoever waits
+  // for long calls it rarely (a few times a second).
+  virtual base::Status check() { return base::kOk; }
 
  protected:
   Identity identity_;
 };
 
+// Once per process: launchers take a process's second start for an error.
 base::Result<std::unique_ptr<Wireup>> open();
 
 }  // namespace vicinity::wireup

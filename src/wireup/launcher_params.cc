@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wireup/launcher_params.h"
+
+namespace vicinity::wireup {
+
+base::Param<std::string> param_wireup{
+    "VICINITY_WIREUP", "wireup", "auto", "auto|alone|pmi1|pmi2|pmix",
+    "How a process meets the others of its job. auto: whatever launcher its environment tells of; the "
+    "others insist on one protocol, or on being alone."};
+
+base::Param<std::string> param_mpiexec{
+    "VICINITY_MPIEXEC", "wireup", "", nullptr,
+    "Set by mpiexec in the environment of the processes it starts, to its version; not for users."};
+
+base::Param<std::string> param_launcher{
+    "VICINITY_LAUNCHER", "launch", "ssh", nullptr,
+    "How mpiexec reaches other hosts: ssh, or a command that is called as `COMMAND host program "
+    "arguments...`. Same as the option -launcher-exec."};
+
+base::Param<int64_t> param_grace_ms{
+    "VICINITY_KILL_GRACE_MS", "launch", 400, 0, 60000,
+    "When a job has to end early: milliseconds between SIGTERM and SIGKILL."};
+
+base::Param<bool> param_claim_cpus{
+    "VICINITY_CLAIM_CPUS", "launch", true,
+    "Should mpiexec keep its cores apart from those of other jobs on the same host? It holds locks on "
+    "files in /dev/shm/vicinity-cpus."};
+
+}  // namespace vicinity::wireup

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PMI-1 client: one line asked, one line answered, over an inherited descriptor or a connection.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "wireup/kvs.h"
+
+namespace vicinity::wireup {
+namespace {
+
+using base::fail;
+using base::kOther;
+using base::Result;
+using base::Status;
+using Values = std::initializer_list<std::string_view>;
+
+class Pmi1 final : public KvsWireup {
+ public:
+  Pmi1(int fd, const Identity& identity) : KvsWireup(fd) { identity_ = identity; }
+  Status open(const char* pmi_id);
+  Status fence() override { return ask(pmi1::kBarrier).status(); }
+  void abort(int exit_code, const char* message) override;
+  Status close() override { return ask(pmi1::kFinalize).status(); }
+
+ private:
+  Status put_text(const std::string& key, const std::string& text) override {
+    return ask(pmi1::kPut, {identity_.job, key, text}).status();
+  }
+  Result<std::string> get_text(int, const std::string& key) override {
+    return ask_one(pmi1::kGet, "value", {identity_.job, key});
+  }
+  Result<Message> receive();
+  Result<Message> ask(const Shape& shape, Values values = {});
+  Result<std::string> ask_one(const Shape& shape, const char* field, Values values = {});
+  Result<int> ask_number(const Shape& shape, const char* field);
+  Status introduce(const char* pmi_id);
+  Status read_limits();
+};
+
+Result<Message> Pmi1::receive() {
+  auto line = link_.receive_line();
+  if (!line.ok()) return line.status();
+  return parse_pmi1(*line);
+}
+
+Result<Message> Pmi1::ask(const Shape& shape, Values values) {
+  auto text = format_pmi1(make_request(shape, values));
+  if (!text.ok()) return text.status();
+  VICINITY_TRY(link_.send(*text));
+  auto reply = receive();
+  if (reply.ok()) VICINITY_TRY(check_reply(shape, *reply));
+  return reply;
+}
+
+Result<std::string> Pmi1::ask_one(const Shape& shape, const char* field, Values values) {
+  auto reply = ask(shape, values);
+  if (!reply.ok()) return reply.status();
+  return *reply->find(field);  // check_reply() has seen it
+}
+
+Result<int> Pmi1::ask_number(const Shape& shape, const char* field) {
+  auto text = ask_one(shape, field);
+  if (!text.ok()) return text.status();
+  return parse_number(*text);
+}
+
+// Over PMI_PORT the server does not know which process has connected, and tells it what the
+// environment tells otherwise.
+Status Pmi1::introduce(const char* pmi_id) {
+  VICINITY_TRY(ask(pmi1::kInitAck, {pmi_id}).status());
+  for (int i = 0; i < 3; ++i) {
+    auto line = receive();
+    if (!line.ok()) return line.status();
+    for (const Field& field : line->fields) {
+      auto number = parse_number(field.value);
+      if (!number.ok()) return number.status();
+      if (field.key == "size") identity_.size = *number;
+      if (field.key == "rank") identity_.rank = *number;
+    }
+  }
+  return base::kOk;
+}
+
+Status Pmi1::read_limits() {
+  auto reply = ask(pmi1::kMaxes);
+  if (!reply.ok()) return reply.status();
+  auto key = parse_number(*reply->find("keylen_max"));
+  auto value = parse_number(*reply->find("vallen_max"));
+  if (!key.ok()) return key.status();
+  if (!value.ok()) return value.status();
+  if (*key < 32 || *value < 64)
+    return fail(kOther, "the launcher allows keys of %d and values of %d characters; that is too short", *key,
+                *value);
+  // Longer than this may pass the server's check and still not fit a line of its proxies.
+  key_max_ = static_cast<size_t>(std::min(*key, pmi1::kKeyMax)) - 1;
+  value_max_ = static_cast<size_t>(std::min(*value, pmi1::kValueMax)) - 1;
+  return base::kOk;
+}
+
+Status Pmi1::open(const char* pmi_id) {
+  if (pmi_id) VICINITY_TRY(introduce(pmi_id));
+  VICINITY_TRY(ask(pmi1::kInit, {"1", "1"}).status());
+  VICINITY_TRY(read_limits());
+  auto job = ask_one(pmi1::kKvsName, "kvsname");
+  if (!job.ok()) return job.status();
+  identity_.job = *job;
+  // What follows is optional: an old server that does not know it leaves the value unknown.
+  if (auto appnum = ask_number(pmi1::kAppnum, "appnum"); appnum.ok()) identity_.appnum = *appnum;
+  if (auto universe = ask_number(pmi1::kUniverse, "size"); universe.ok() && *universe > 0)
+    identity_.universe_size = *universe;
+  return base::kOk;
+}
+
+void Pmi1::abort(int exit_code, const char* message) {
+  const std::string code = std::to_string(exit_code);
+  Message request = make_request(pmi1::kAbort, {code});
+  // Our mpiexec shows the message itself, in one line with the rank and the host.
+  if (identity_.launcher == "vicinity") {
+    std::string text = message;
+    for (char& c : text)
+      if (static_cast<unsigned char>(c) < ' ' || c == 127 || c == '=') c = ' ';
+    if (!text.empty()) request.fields.push_back({"message", text.substr(0, 900)});
+  } else {
+    VICINITY_LOG(kError, "%s", message);
+  }
+  auto line = format_pmi1(request);
+  if (line.ok() && link_.send(*line).ok()) link_.await_end(2000);
+  _exit(exit_code & 255 ? exit_code & 255 : 1);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Wireup>> open_pmi1(int fd, const Identity& identity, const char* pmi_id) {
+  auto wireup = std::make_unique<Pmi1>(fd, identity);
+  VICINITY_TRY(wireup->open(pmi_id));
+  return std::unique_ptr<Wireup>(std::move(wireup));
+}
+
+}  // namespace vicinity::wireup
