@@ -20,6 +20,9 @@ namespace vicinity::object {
 enum class Lane : uint32_t { kUser = 0, kCollective = 1, kPartitioned = 2, kControl = 3 };
 inline constexpr uint32_t kLanes = 4;
 
+// The value of MPI_TAG_UB. The library's own traffic on Lane::kControl uses the tags above it.
+inline constexpr int kTagUpperBound = 0x3fffffff;
+
 struct Communicator : Object {
   uint32_t context = 0;                 // multiple of kLanes, equal on all members
   int rank = 0;                         // in `group`
@@ -36,6 +39,7 @@ struct Communicator : Object {
   p2p::CommState* p2p = nullptr;        // owned by p2p/, made at the first message
   p2p::AttachedBuffer* buffer = nullptr;  // MPI_Comm_attach_buffer
   uintptr_t session = 0;                // handle of the session it was derived from, 0: world model
+  uint32_t agreements = 0;              // constructions begun over it; equal on all members (world/)
 
   bool inter() const { return remote != nullptr; }
   int size() const { return group->size(); }
