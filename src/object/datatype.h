@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "object/attribute.h"
 #include "object/error.h"
@@ -17,23 +18,56 @@ struct iovec;
 
 namespace vicinity::object {
 
-struct Layout;       // the flattened program (datatype_layout.h)
+struct Layout;       // where the data is (datatype_layout.h)
+struct Entry;        // of a layout
+struct Node;         // of a layout
 struct Description;  // how it was constructed (datatype_contents.h)
 
 // The machine representation of a basic element; ops and external32 switch on it.
 enum class Basic : uint8_t {
-  kNone,  // derived from more than one basic kind
-  kBytes, // MPI_BYTE, MPI_PACKED
-  kChar,  // MPI_CHAR, MPI_CHARACTER: no arithmetic
+  kNone,   // derived from more than one basic kind
+  kBytes,  // MPI_BYTE, MPI_PACKED
+  kChar,   // MPI_CHAR, MPI_CHARACTER: no arithmetic
   kWchar,
-  kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kI128,
-  kF16, kF32, kF64, kF80, kF128,
-  kC16, kC32, kC64, kC80, kC128,          // complex, named by the width of one part
-  kBool8,                                  // C and C++ bool
-  kLogical8, kLogical16, kLogical32, kLogical64, kLogical128,  // Fortran LOGICAL
-  kFloatInt, kDoubleInt, kLongInt, kIntInt, kShortInt, kLongDoubleInt,
-  kTwoReal, kTwoDouble, kTwoInteger,
+  kI8,
+  kU8,
+  kI16,
+  kU16,
+  kI32,
+  kU32,
+  kI64,
+  kU64,
+  kI128,
+  kF16,
+  kF32,
+  kF64,
+  kF80,
+  kF128,
+  kC16,
+  kC32,
+  kC64,
+  kC80,
+  kC128,   // complex, named by the width of one part
+  kBool8,  // C and C++ bool
+  kLogical8,
+  kLogical16,
+  kLogical32,
+  kLogical64,
+  kLogical128,  // Fortran LOGICAL
+  kFloatInt,
+  kDoubleInt,
+  kLongInt,
+  kIntInt,
+  kShortInt,
+  kLongDoubleInt,
+  kTwoReal,
+  kTwoDouble,
+  kTwoInteger,
 };
+
+// Reductions on the value and index pairs that have no name of their own (MPI_Type_get_value_index) have
+// basics of their own from here on, see datatype_pair.cc.
+inline constexpr uint8_t kFirstPair = 128;
 
 struct Datatype : Object {
   MPI_Count size = 0;
@@ -41,13 +75,16 @@ struct Datatype : Object {
   MPI_Count extent = 0;
   MPI_Count true_lb = 0;
   MPI_Count true_extent = 0;
-  MPI_Count basic_count = 0;    // number of basic elements in one element (for Get_elements)
+  MPI_Count basic_count = 0;  // number of basic elements in one element (for Get_elements)
   uint32_t alignment = 1;
-  Basic basic = Basic::kNone;   // the one basic kind that all elements share, else kNone
+  Basic basic = Basic::kNone;  // the one basic kind that all elements share, else kNone
   bool committed = false;
-  bool dense = false;           // count elements are one run of size*count bytes from buf+true_lb
+  bool permanent = false;  // predefined without a name (Fortran 90 and pair types): never freed
+  bool marked = false;     // bounds were set by resized, subarray or darray somewhere inside
+  bool dense = false;      // count elements are one run of size*count bytes from buf+true_lb
   const Layout* layout = nullptr;
   const Description* description = nullptr;
+  std::atomic<int32_t> owners{1};  // handles that users hold; get_contents gives out more
   Attributes attributes;
   char name[MPI_MAX_OBJECT_NAME] = "";
 
@@ -66,11 +103,26 @@ Datatype& builtin(MPI_Datatype constant);
 
 // First data byte of `count` elements at `buf` (buf + true_lb when dense).
 inline void* data_start(const void* buf, const Datatype& type) {
-  return static_cast<char*>(const_cast<void*>(buf)) + type.true_lb;
+  return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(buf) + static_cast<uintptr_t>(type.true_lb));
 }
 
+// One node of a layout, as the cursor reads it. kStrided: `count` runs of `block` bytes, `stride` apart.
+// kTable: `count` entries, all runs. kLoop: `count` times `child` (of `block` bytes), `stride` apart.
+// kSequence: `count` entries, some of them trees.
+struct Shape {
+  enum Kind : uint32_t { kStrided, kTable, kLoop, kSequence };
+  Kind kind = kStrided;
+  uint32_t height = 1;
+  int64_t bytes = 0;
+  int64_t count = 0;
+  int64_t stride = 0;
+  int64_t block = 0;
+  const Node* child = nullptr;
+  const Entry* entries = nullptr;
+};
+
 // Walks the bytes of (buf, count, type) in type-map order; can stop after any byte and go on later.
-// Memory-safe for any committed type; never allocates for types of nesting depth <= 16.
+// The type (its layout) must outlive the cursor. Never allocates for layouts of height < 16.
 class PackCursor {
  public:
   PackCursor() = default;
@@ -87,15 +139,28 @@ class PackCursor {
   size_t pieces(iovec* out, size_t most, size_t bytes);
 
  private:
-  const Datatype* type_ = nullptr;
-  char* base_ = nullptr;
-  MPI_Count count_ = 0;
+  struct Frame {
+    const Shape* shape;  // nullptr: top_
+    int64_t index;       // the run, child or entry that comes next
+    uintptr_t base;      // where the shape's offset 0 lies
+  };
+  const Shape& shape(const Frame& frame) const { return frame.shape ? *frame.shape : top_; }
+  Frame* frames() { return deep_.empty() ? stack_ : deep_.data(); }
+  void push(const Shape* shape, uintptr_t base);
+  size_t next_run(uintptr_t* address, size_t most);
+  template <bool kPacking>
+  size_t whole(char* packed, size_t bytes);
+  template <bool kPacking>
+  size_t copy(char* packed, size_t bytes);
+
+  Shape top_;  // all the elements together
+  uintptr_t base_ = 0;
   uint64_t total_ = 0, position_ = 0;
-  // Position inside the layout program; see datatype_pack.cc.
-  struct Frame { uint32_t node; uint32_t spare; int64_t index; int64_t offset; };
-  Frame stack_[16];
-  uint32_t depth_ = 0;
-  uint64_t done_in_leaf_ = 0;
+  uint64_t in_run_ = 0;  // bytes done of the run that the top frame stands at
+  uint32_t depth_ = 0;   // frames in use; 0 at the end
+  static constexpr uint32_t kInline = 16;
+  Frame stack_[kInline];
+  std::vector<Frame> deep_;  // instead of stack_ for higher layouts
 };
 
 // Whole-buffer conveniences. `out`/`in` hold size*count bytes.
@@ -103,8 +168,8 @@ void pack(const void* buf, MPI_Count count, const Datatype& type, void* out);
 void unpack(const void* in, void* buf, MPI_Count count, const Datatype& type);
 // Copies between two typed buffers; the shorter one ends it; returns bytes copied. Works when the
 // types differ (self messages, collectives' local parts).
-uint64_t copy_typed(const void* from, MPI_Count from_count, const Datatype& from_type,
-                    void* to, MPI_Count to_count, const Datatype& to_type);
+uint64_t copy_typed(const void* from, MPI_Count from_count, const Datatype& from_type, void* to,
+                    MPI_Count to_count, const Datatype& to_type);
 
 // The committed type behind a handle, or a clear MPI_ERR_TYPE naming `argument`.
 Result<Datatype*> committed(MPI_Datatype handle, const char* argument);

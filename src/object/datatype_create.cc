@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// TypeBuilder and the constructors that concatenate copies of one or several types (MPI 5.0, 5.1.2).
+#include "object/datatype_create.h"
+
+#include <algorithm>
+
+#include "object/pool.h"
+
+namespace vicinity::object {
+
+Status too_large(const char* what) {
+  return fail(MPI_ERR_VALUE_TOO_LARGE, "the %s of the new datatype does not fit into MPI_Count", what);
+}
+
+TypeMap typemap_of(const Datatype& type) {
+  return {
+      type.size,      type.lb,    type.extent, type.true_lb,        type.true_extent,      type.basic_count,
+      type.alignment, type.basic, type.marked, type.layout->memory, type.layout->signature};
+}
+
+void drop(const TypeMap& map) {
+  drop(map.memory);
+  drop(map.signature);
+}
+
+// low and high: the displacements of the first and the last copy.
+Status TypeBuilder::add_bounds(const TypeMap& map, MPI_Count low, MPI_Count high, MPI_Count copies) {
+  MPI_Count begin, end, more;
+  if (map.basic_count > 0) {
+    if (!object::add(low, map.true_lb, &begin) || !object::add(high, map.true_lb, &end) ||
+        !object::add(end, map.true_extent, &end))
+      return too_large("true extent");
+    true_low_ = any_ ? std::min(true_low_, begin) : begin;
+    true_high_ = any_ ? std::max(true_high_, end) : end;
+    any_ = true;
+    if (!multiply(map.size, copies, &more) || !object::add(sum_.size, more, &sum_.size))
+      return too_large("size");
+    sum_.basic_count += map.basic_count * copies;  // no basic element is empty, so this fits where size fits
+  }
+  if (map.marked) {
+    if (!object::add(low, map.lb, &begin) || !object::add(high, map.lb, &end) ||
+        !object::add(end, map.extent, &end))
+      return too_large("extent");
+    mark_low_ = sum_.marked ? std::min(mark_low_, begin) : begin;
+    mark_high_ = sum_.marked ? std::max(mark_high_, end) : end;
+    sum_.marked = true;
+  }
+  return kOk;
+}
+
+Status TypeBuilder::add(const TypeMap& map, MPI_Count displacement, const Repetition* levels, size_t depth) {
+  if (map.basic_count == 0 && !map.marked) return kOk;
+  MPI_Count low = displacement, high = displacement, copies = 1;
+  for (size_t i = 0; i < depth; i++) {
+    if (levels[i].count == 0) return kOk;
+    MPI_Count span;
+    if (!multiply(levels[i].count - 1, levels[i].stride, &span) ||
+        !object::add(span < 0 ? low : high, span, span < 0 ? &low : &high))
+      return too_large("extent");
+    if (!multiply(copies, levels[i].count, &copies)) return too_large("number of elements");
+  }
+  VICINITY_TRY(add_bounds(map, low, high, copies));
+  sum_.alignment = std::max(sum_.alignment, map.alignment);
+  if (map.basic_count == 0) return kOk;
+  sum_.basic = first_ || sum_.basic == map.basic ? map.basic : Basic::kNone;
+  first_ = false;
+  Piece memory = map.memory;
+  hold(memory);
+  for (size_t i = 0; i < depth; i++) {
+    const Piece inner = memory;
+    memory = repeat(inner, levels[i].count, levels[i].stride);
+    drop(inner);
+  }
+  memory.offset += displacement;
+  memory_.add(memory);
+  Piece signature = repeat(map.signature, copies, map.size);
+  signature.offset += sum_.size - map.size * copies;
+  signature_.add(signature);
+  return kOk;
+}
+
+Result<TypeMap> TypeBuilder::finish() {
+  TypeMap map = sum_;
+  if (any_) {
+    map.true_lb = true_low_;
+    if (__builtin_sub_overflow(true_high_, true_low_, &map.true_extent)) return too_large("true extent");
+  }
+  if (map.marked) {
+    map.lb = mark_low_;
+    if (__builtin_sub_overflow(mark_high_, mark_low_, &map.extent)) return too_large("extent");
+  } else {
+    map.lb = map.true_lb;
+    const MPI_Count gap = map.true_extent % map.alignment;
+    if (!object::add(map.true_extent, gap == 0 ? 0 : map.alignment - gap, &map.extent))
+      return too_large("extent");
+  }
+  map.memory = memory_.finish();
+  map.signature = signature_.finish();
+  return map;
+}
+
+void set_typemap(Datatype& type, const TypeMap& map) {
+  type.size = map.size;
+  type.lb = map.lb;
+  type.extent = map.extent;
+  type.true_lb = map.true_lb;
+  type.true_extent = map.true_extent;
+  type.basic_count = map.basic_count;
+  type.alignment = map.alignment;
+  type.basic = map.basic;
+  type.marked = map.marked;
+  type.dense = map.size == 0 || (!map.memory.node && map.extent == map.size);
+  type.layout = new Layout{map.memory, map.signature};
+}
+
+Result<Datatype*> make_type(const TypeMap& map, Description* description) {
+  Datatype* type = make<Datatype>();
+  if (!type) {
+    drop(map);
+    for (Datatype* used : description->types) release(used);
+    delete description;
+    return fail(MPI_ERR_NO_MEM, "no memory for another datatype");
+  }
+  set_typemap(*type, map);
+  type->description = description;
+  return type;
+}
+
+// Types can be nested as deep as a program likes, so what the last reference of one lets go is put on
+// a list instead of being followed by recursion.
+void Datatype::finish(Datatype* type) {
+  static thread_local std::vector<Datatype*>* pending = nullptr;
+  if (pending) {
+    pending->push_back(type);
+    return;
+  }
+  std::vector<Datatype*> dead{type};
+  pending = &dead;
+  while (!dead.empty()) {
+    Datatype* next = dead.back();
+    dead.pop_back();
+    if (next->description) {
+      for (Datatype* used : next->description->types) release(used);
+      delete next->description;
+    }
+    drop(next->layout->memory);
+    drop(next->layout->signature);
+    delete next->layout;
+    destroy(next);
+  }
+  pending = nullptr;
+}
+
+namespace {
+
+Status check_lengths(MPI_Count count, CountArray blocklengths) {
+  for (MPI_Count i = 0; i < count; i++) {
+    const MPI_Count length = blocklengths[static_cast<size_t>(i)];
+    if (length < 0)
+      return fail(MPI_ERR_ARG, "array_of_blocklengths[%lld] is %lld, it may not be negative",
+                  static_cast<long long>(i), static_cast<long long>(length));
+  }
+  return kOk;
+}
+
+Status check_count(MPI_Count value, const char* argument) {
+  if (value >= 0) return kOk;
+  return fail(MPI_ERR_COUNT, "argument `%s` is %lld, it may not be negative", argument,
+              static_cast<long long>(value));
+}
+
+Result<Datatype*> finish(TypeBuilder& builder, Description* description) {
+  Result<TypeMap> map = builder.finish();
+  if (map.ok()) return make_type(*map, description);
+  for (Datatype* used : description->types) release(used);
+  delete description;
+  return map.status();
+}
+
+// Blocks of one type: lengths either all `blocklength` or each its own; displacements in units of `unit`.
+struct Blocks {
+  MPI_Count count;
+  MPI_Count blocklength;
+  CountArray blocklengths;  // used when not null
+  CountArray displacements;
+  MPI_Count unit;
+  MPI_Count length(MPI_Count i) const {
+    return blocklengths ? blocklengths[static_cast<size_t>(i)] : blocklength;
+  }
+};
+
+Status add_blocks(TypeBuilder& builder, const Blocks& blocks, const Datatype& old) {
+  const TypeMap map = typemap_of(old);
+  for (MPI_Count i = 0; i < blocks.count; i++) {
+    MPI_Count displacement;
+    if (!multiply(blocks.displacements[static_cast<size_t>(i)], blocks.unit, &displacement))
+      return too_large("displacement of a block");
+    VICINITY_TRY(builder.add(map, displacement, blocks.length(i)));
+  }
+  return kOk;
+}
+
+Result<Datatype*> vector_of(MPI_Count count, MPI_Count blocklength, MPI_Count bytes, Datatype& old,
+                            Description* description) {
+  TypeBuilder builder;
+  const Repetition levels[] = {{blocklength, old.extent}, {count, bytes}};
+  if (Status status = builder.add(typemap_of(old), 0, levels, 2); !status.ok()) {
+    delete description;
+    return status;
+  }
+  description->type(old);
+  return finish(builder, description);
+}
+
+Result<Datatype*> blocks_of(const Blocks& blocks, Datatype& old, Description* description) {
+  TypeBuilder builder;
+  if (Status status = add_blocks(builder, blocks, old); !status.ok()) {
+    delete description;
+    return status;
+  }
+  description->type(old);
+  return finish(builder, description);
+}
+
+}  // namespace
+
+Result<Datatype*> type_contiguous(MPI_Count count, Datatype& old, bool large) {
+  VICINITY_TRY(check_count(count, "count"));
+  auto* description = new Description(MPI_COMBINER_CONTIGUOUS, large);
+  description->count(count);
+  return vector_of(1, count, 0, old, description);
+}
+
+Result<Datatype*> type_vector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, Datatype& old,
+                              bool large) {
+  VICINITY_TRY(check_count(count, "count"));
+  VICINITY_TRY(check_count(blocklength, "blocklength"));
+  MPI_Count bytes = 0;
+  if (count > 1 && !multiply(stride, old.extent, &bytes)) return too_large("stride in bytes");
+  auto* description = new Description(MPI_COMBINER_VECTOR, large);
+  description->count(count);
+  description->count(blocklength);
+  description->count(stride);
+  return vector_of(count, blocklength, bytes, old, description);
+}
+
+Result<Datatype*> type_hvector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, Datatype& old,
+                               bool large) {
+  VICINITY_TRY(check_count(count, "count"));
+  VICINITY_TRY(check_count(blocklength, "blocklength"));
+  auto* description = new Description(MPI_COMBINER_HVECTOR, large);
+  description->count(count);
+  description->count(blocklength);
+  description->address(stride);
+  return vector_of(count, blocklength, stride, old, description);
+}
+
+Result<Datatype*> type_indexed(MPI_Count count, CountArray blocklengths, CountArray displacements,
+                               Datatype& old, bool large) {
+  VICINITY_TRY(check_count(count, "count"));
+  VICINITY_TRY(check_lengths(count, blocklengths));
+  auto* description = new Description(MPI_COMBINER_INDEXED, large);
+  description->count(count);
+  description->count(blocklengths, count);
+  description->count(displacements, count);
+  return blocks_of({count, 0, blocklengths, displacements, old.extent}, old, description);
+}
+
+Result<Datatype*> type_hindexed(MPI_Count count, CountArray blocklengths, CountArray displacements,
+                                Datatype& old, bool large) {
+  VICINITY_TRY(check_count(count, "count"));
+  VICINITY_TRY(check_lengths(count, blocklengths));
+  auto* description = new Description(MPI_COMBINER_HINDEXED, large);
+  description->count(count);
+  description->count(blocklengths, count);
+  description->address(displacements, count);
+  return blocks_of({count, 0, blocklengths, displacements, 1}, old, description);
+}
+
+Result<Datatype*> type_indexed_block(MPI_Count count, MPI_Count blocklength, CountArray displacements,
+                                     Datatype& old, bool large) {
+  VICINITY_TRY(check_count(count, "count"));
+  VICINITY_TRY(check_count(blocklength, "blocklength"));
+  auto* description = new Description(MPI_COMBINER_INDEXED_BLOCK, large);
+  description->count(count);
+  description->count(blocklength);
+  description->count(displacements, count);
+  return blocks_of({count, blocklength, {}, displacements, old.extent}, old, description);
+}
+
+Result<Datatype*> type_hindexed_block(MPI_Count count, MPI_Count blocklength, CountArray displacements,
+                                      Datatype& old, bool large) {
+  VICINITY_TRY(check_count(count, "count"));
+  VICINITY_TRY(check_count(blocklength, "blocklength"));
+  auto* description = new Description(MPI_COMBINER_HINDEXED_BLOCK, large);
+  description->count(count);
+  description->count(blocklength);
+  description->address(displacements, count);
+  return blocks_of({count, blocklength, {}, displacements, 1}, old, description);
+}
+
+Result<Datatype*> type_struct(MPI_Count count, CountArray blocklengths, CountArray displacements,
+                              const MPI_Datatype* types, bool large) {
+  VICINITY_TRY(check_count(count, "count"));
+  VICINITY_TRY(check_lengths(count, blocklengths));
+  TypeBuilder builder;
+  for (MPI_Count i = 0; i < count; i++) {
+    const auto index = static_cast<size_t>(i);
+    const Datatype* old = lookup<Datatype>(types[index]);
+    if (!old)
+      return fail(MPI_ERR_TYPE, "array_of_types[%lld] is %p, which is no datatype", static_cast<long long>(i),
+                  reinterpret_cast<void*>(types[index]));
+    VICINITY_TRY(builder.add(typemap_of(*old), displacements[index], blocklengths[index]));
+  }
+  auto* description = new Description(MPI_COMBINER_STRUCT, large);
+  description->count(count);
+  description->count(blocklengths, count);
+  description->address(displacements, count);
+  for (MPI_Count i = 0; i < count; i++) description->type(*lookup<Datatype>(types[i]));
+  return finish(builder, description);
+}
+
+Result<Datatype*> type_resized(Datatype& old, MPI_Count lb, MPI_Count extent, bool large) {
+  MPI_Count ub;
+  if (!add(lb, extent, &ub)) return too_large("upper bound");
+  TypeMap map = typemap_of(old);
+  hold(map.memory);
+  hold(map.signature);
+  map.lb = lb;
+  map.extent = extent;
+  map.marked = true;
+  auto* description = new Description(MPI_COMBINER_RESIZED, large);
+  description->address(lb);
+  description->address(extent);
+  description->type(old);
+  return make_type(map, description);
+}
+
+Result<Datatype*> type_dup(Datatype& old) {
+  TypeMap map = typemap_of(old);
+  hold(map.memory);
+  hold(map.signature);
+  auto* description = new Description(MPI_COMBINER_DUP, false);
+  description->type(old);
+  Result<Datatype*> type = make_type(map, description);
+  if (type.ok()) (*type)->committed = old.committed;
+  return type;
+}
+
+}  // namespace vicinity::object
