@@ -18,8 +18,9 @@ struct RequestOps {
   Status (*start)(Request& request);
   // MPI_Cancel; nullptr: not cancellable.
   Status (*cancel)(Request& request);
-  // Called once by the completion functions when a complete request is taken by the user (fills what is
-  // left of the status, runs user callbacks); nullptr: nothing to do.
+  // The error of a complete request, with its words (fail()); fills what is left of the status. Called by
+  // the completion functions when the user takes the request, and by MPI_Request_get_status, so perhaps
+  // more than once. nullptr: the error is Request::error.
   Status (*take)(Request& request);
   // Gives its memory back; the request is complete and nobody refers to it any more.
   void (*free)(Request& request);

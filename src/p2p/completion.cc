@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the completion functions share; finish() and discard() for the library itself.
+#include "p2p/completion.h"
+
+#include "base/progress.h"
+#include "p2p/engine.h"
+
+namespace vicinity::p2p {
+
+void give_status(MPI_Status* out, const MPI_Status& in) {
+  if (!out) return;
+  const int error = out->MPI_ERROR;
+  *out = in;
+  out->MPI_ERROR = error;
+}
+
+Status resolve(MPI_Request handle, Request*& request, int index) {
+  request = nullptr;
+  if (handle == MPI_REQUEST_NULL) return object::kOk;
+  request = object::lookup<Request>(handle);
+  if (request) [[likely]]
+    return object::kOk;
+  if (index >= 0)
+    return object::fail(MPI_ERR_REQUEST, "element %d of the array of requests (%p) is no request, or was freed", index,
+                        static_cast<void*>(handle));
+  return object::fail(MPI_ERR_REQUEST, "argument `request` (%p) is no request, or was freed",
+                      static_cast<void*>(handle));
+}
+
+Status take(Request& request, MPI_Request* handle, MPI_Status* status) {
+  const Status error = request.ops->take ? request.ops->take(request) : Status(request.error);
+  give_status(status, request.status);
+  if (!error.ok() && request.comm) object::blame(request.comm);
+  if (request.persistent) {
+    request.active = false;
+  } else {
+    *handle = MPI_REQUEST_NULL;
+    request.ops->free(request);
+  }
+  return error;
+}
+
+void mark_complete(Request& request, int error) {
+  request.error = error;
+  request.complete = true;
+  if (request.user_freed) request.ops->free(request);
+}
+
+Status finish(Request* request, MPI_Status* status) {
+  base::wait_until([request] { return request->complete; });
+  const Status error = request->ops->take ? request->ops->take(*request) : Status(request->error);
+  give_status(status, request->status);
+  request->ops->free(*request);
+  return error;
+}
+
+void discard(Request* request) { request->ops->free(*request); }
+
+Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, int dest, int sendtag, void* recvbuf,
+                MPI_Count recvcount, Datatype& recvtype, int source, int recvtag, Communicator& comm, Lane lane,
+                MPI_Status* status) {
+  Request *receive = nullptr, *send = nullptr;
+  VICINITY_TRY(irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, lane, &receive));
+  const Status sent = isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, lane, Mode::kStandard, &send);
+  if (!sent.ok()) {  // nothing was sent: the receive must not stay behind with the user's buffer
+    if (receive->ops->cancel) static_cast<void>(receive->ops->cancel(*receive));
+    static_cast<void>(finish(receive));
+    return sent;
+  }
+  const Status send_error = finish(send);
+  const Status receive_error = finish(receive, status);
+  return receive_error.ok() ? send_error : receive_error;
+}
+
+}  // namespace vicinity::p2p

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the completion functions share.
+#pragma once
+
+#include "object/request.h"
+#include "p2p/p2p.h"
+
+namespace vicinity::p2p {
+
+// All of a status but MPI_ERROR, which single completions leave alone (MPI 5.0, 3.2.5).
+void give_status(MPI_Status* out, const MPI_Status& in);
+
+// The request behind a handle; nullptr for MPI_REQUEST_NULL; MPI_ERR_REQUEST for what is none.
+// `index` >= 0 names its place in an array.
+Status resolve(MPI_Request handle, Request*& request, int index = -1);
+
+// Null or persistent and not started: nothing to wait for.
+inline bool idle(const Request* request) { return !request || (request->persistent && !request->active); }
+
+// Gives a complete request to the user: status, error, end of its life or of its round.
+Status take(Request& request, MPI_Request* handle, MPI_Status* status);
+
+// Complete by whoever made it: frees what the user has freed already.
+void mark_complete(Request& request, int error = MPI_SUCCESS);
+
+}  // namespace vicinity::p2p

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine: all state of point-to-point, and the sink of every channel.
+//
+// What arrives is dispatched in engine.cc; each protocol is in its own file:
+//   send.cc        eager and the announcement of large messages
+//   receive.cc     posting, matching, delivery
+//   rendezvous.cc  single copy, and the pipeline of data messages
+//   cancel.cc  partitioned.cc  persistent.cc  buffered.cc  probe.cc
+// Everything runs under base::engine_lock. Completing a request may free it: after complete() nobody
+// touches a transfer unless it owns it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "p2p/ids.h"
+#include "p2p/match.h"
+#include "p2p/transfer.h"
+
+namespace vicinity::p2p {
+
+struct Partitioned;
+
+class Engine final : public channel::Sink, public base::Poller {
+ public:
+  channel::Landing land(Proc from, const Envelope& envelope, size_t bytes) override;
+  void landed(const channel::Landing& landing, size_t bytes) override;
+  void lost(Proc from, const char* why) override;
+  int poll() override;  // moves streams on
+
+  // The peer sent what no correct peer sends.
+  void liar(Proc from, const char* what);
+  bool is_lost(Proc proc) const { return !lost_.empty() && lost_reason(proc) != nullptr; }
+  Proc lost_member(const Communicator& comm) const;  // kAnyProc: none
+  const char* lost_reason(Proc proc) const;  // nullptr: not lost
+
+  Counters counters;
+  Contexts contexts{counters};
+  Ids ids;
+  base::List<Transfer, &Transfer::place> streams;
+  base::List<object::Request, &object::Request::link> part_streams;  // partitioned sends with work to do
+  base::List<Arrival, &Arrival::by_order> landings;
+  uint64_t next_stamp = 0;
+  uint64_t freed_sends = 0;    // sends that the user has freed and that are not complete
+  std::vector<char> scratch;   // for one packed eager message, never kept across a wait
+  bool registered = false;     // with base::progress
+
+ private:
+  struct Lost {
+    Proc proc;
+    std::string why;
+  };
+  void control(Arrival& arrival, size_t bytes);
+  std::vector<Lost> lost_;
+};
+
+extern Engine* current_engine;  // one per process; tests put several in one process
+inline Engine& engine() { return *current_engine; }
+
+// What p2p/ remembers of a communicator, made at its first message.
+struct CommState {
+  Context* lanes[object::kLanes] = {};
+  bool identity = false;        // rank == proc
+  std::vector<int32_t> rank_of;  // by proc, when not identity
+};
+CommState& state(Communicator& comm);
+inline Context& context_of(Communicator& comm, Lane lane) {
+  CommState& s = state(comm);
+  Context*& context = s.lanes[static_cast<uint32_t>(lane)];
+  if (!context) context = &engine().contexts.of(comm.wire_context(lane));
+  return *context;
+}
+int rank_of(Communicator& comm, Proc proc);  // among comm.peers(); MPI_UNDEFINED when no member
+
+// transfer.cc
+extern const object::RequestOps kSendOps, kReceiveOps;
+extern object::Request& done_send;          // shared complete requests that nobody frees
+extern object::Request& done_null_receive;  // of a receive from MPI_PROC_NULL
+Status measure(MPI_Count count, const Datatype& type, uint64_t& bytes);
+// A filled transfer, not launched.
+object::Result<Transfer*> make_transfer(bool sending, const void* buf, MPI_Count count, Datatype& type, int rank,
+                                        int tag, Communicator& comm, Lane lane, Mode mode);
+void complete(Transfer& transfer, int error = MPI_SUCCESS);
+void free_transfer(object::Request& transfer);
+Status describe(object::Request& transfer);  // the error of a complete transfer, with its words
+
+// send.cc
+size_t eager_limit(const peer::VirtualConnection& connection);
+void launch_send(Transfer& transfer);
+const void* packed(const void* buf, MPI_Count count, const Datatype& type, uint64_t bytes);
+
+// receive.cc
+void launch_receive(Transfer& transfer);
+// Gives a message that was in (or is not in any) unexpected queue to a receive; frees `arrival`.
+void deliver(Transfer& receive, Arrival* arrival);
+void finish_receive(Transfer& receive);
+void set_matched(Transfer& receive, Proc from, int32_t tag, uint64_t length);
+channel::Landing land_eager(Proc from, const Envelope& envelope, size_t bytes);
+void landed_eager(Arrival& arrival, size_t bytes);
+
+// rendezvous.cc
+void landed_rts(Arrival& arrival);
+void begin_read(Transfer& receive, Proc from, uint32_t sender, const RtsBody& rts, bool readable);
+channel::Landing land_data(Proc from, const Envelope& envelope, size_t bytes);
+void landed_data(Arrival& arrival, size_t bytes);
+void on_cts(Proc from, uint32_t sender, const CtsBody& cts);
+void on_fin(Proc from, uint32_t sender);
+int pump(Transfer& stream);
+
+// cancel.cc
+Status cancel_send(object::Request& request);
+Status cancel_receive(object::Request& request);
+void on_cancel(Proc from, const Envelope& envelope);
+void on_cancel_answer(Proc from, const Envelope& envelope);
+void set_cancelled(MPI_Status& status, bool cancelled);
+bool get_cancelled(const MPI_Status& status);
+
+// partitioned.cc
+channel::Landing land_part(Proc from, const Envelope& envelope, size_t bytes);
+void landed_part(Arrival& arrival, size_t bytes);
+void on_part_ready(Proc from, uint32_t sender, const PartReadyBody& body);
+int pump_part(object::Request& request);
+bool part_is_of(object::Request& request, Proc proc);
+void part_lost(object::Request& request);
+
+// buffered.cc
+void drop_buffer(Communicator& comm);
+void wait_buffers();
+
+}  // namespace vicinity::p2p

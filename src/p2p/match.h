@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matching: one engine above all channels, one set of queues per context id on the wire.
+//
+// Posted receives wait in the queue of their source, or in the queue of MPI_ANY_SOURCE; a stamp tells
+// which of two was posted first. Unexpected messages wait both in the queue of their source and in
+// the queue of their context, in the order in which they came. A context comes to be when its first
+// receive or its first message does, whichever is earlier: a message may be here before
+// MPI_Comm_dup has returned here.
+//
+// Order (MPI 5.0, 3.5): of one source, messages are matched in the order in which they came, and a
+// message goes to the first posted receive that takes it.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "p2p/counters.h"
+#include "p2p/transfer.h"
+
+namespace vicinity::p2p {
+
+class Context {
+ public:
+  explicit Context(Counters& counters) : counters_(counters) {}
+  ~Context();
+
+  // The receive that this message goes to, taken out of its queue; nullptr: keep the message.
+  Transfer* match_posted(Proc from, int32_t tag);
+  void post(Transfer* receive);
+  void unpost(Transfer* receive);
+
+  // The first unexpected message that a receive from `source` (or kAnyProc) with `tag` (or MPI_ANY_TAG)
+  // takes; it stays queued until drop().
+  Arrival* find_unexpected(Proc source, int32_t tag);
+  void keep(Arrival* arrival);
+  void drop(Arrival* arrival);
+  // For cancel: the unexpected message that `from` calls `sender_id`.
+  Arrival* find_sent_as(Proc from, uint32_t sender_id);
+
+  // Calls visit(transfer) for every posted receive that names `source` (kAnyProc: those that name
+  // nobody); `visit` may take it out.
+  template <class Visit>
+  void each_posted(Proc source, Visit&& visit) {
+    Posted& queue = source == kAnyProc ? any_ : queues(source).posted;
+    for (Transfer *transfer = queue.front(), *next; transfer; transfer = next) {
+      next = queue.after(transfer);
+      visit(transfer);
+    }
+  }
+
+ private:
+  using Posted = base::List<Transfer, &Transfer::place>;
+  using BySource = base::List<Arrival, &Arrival::by_source>;
+  using ByOrder = base::List<Arrival, &Arrival::by_order>;
+  struct Queues {
+    Posted posted;
+    BySource unexpected;
+  };
+  static constexpr uint32_t kPage = 64;  // sources per page; pages come when first used
+  struct Page {
+    Queues queues[kPage];
+  };
+
+  Queues& queues(Proc source) {
+    const size_t page = source / kPage;
+    if (page < pages_.size() && pages_[page]) [[likely]]
+      return pages_[page]->queues[source % kPage];
+    return new_queues(source);
+  }
+  Queues& new_queues(Proc source);
+
+  Counters& counters_;
+  std::vector<std::unique_ptr<Page>> pages_;
+  Posted any_;
+  ByOrder order_;
+};
+
+// All contexts of this process, by their id on the wire.
+class Contexts {
+ public:
+  explicit Contexts(Counters& counters) : counters_(counters) {}
+  Context& of(uint32_t id) {
+    if (id < low_.size() && low_[id]) [[likely]]
+      return *low_[id];
+    return make(id);
+  }
+  void forget(uint32_t id);
+  template <class Visit>
+  void each(Visit&& visit) {
+    for (auto& context : low_)
+      if (context) visit(*context);
+    for (auto& [id, context] : high_) visit(*context);
+  }
+
+ private:
+  static constexpr uint32_t kLow = 1u << 16;  // ids below are looked up in an array
+  Context& make(uint32_t id);
+  Counters& counters_;
+  std::vector<std::unique_ptr<Context>> low_;
+  std::unordered_map<uint32_t, std::unique_ptr<Context>> high_;
+};
+
+}  // namespace vicinity::p2p
