@@ -2,6 +2,7 @@
 """Writes entry_<room>.h: the functions that the doors call, as docs/design/doors.md says."""
 
 import model
+from layout import fold
 
 OPENING = """\
 // SPDX-License-Identifier: BSD-3-Clause
@@ -44,7 +45,7 @@ def declaration(function, wide):
             continue
         text = entry_type(function, p, wide)
         parameters.append(text.replace("(*)", f"(*{p.name})") if p.rows else f"{text} {p.name}")
-    return f"{result} {name}({', '.join(parameters)});"
+    return fold(f"{result} {name}({', '.join(parameters)});", 4)
 
 
 def render(functions, room):

@@ -10,21 +10,29 @@
 import pathlib
 import sys
 
+import doors
 import entries
 import header
 import model
+import reports
 
 ROOT = model.HERE.parent
 
 
 def committed_files(functions):
-    return {ROOT / "include" / "mpi.h": header.render(functions)}
+    return {
+        ROOT / "include" / "mpi.h": header.render(functions),
+        ROOT / "bindings" / "c" / "libmpi_abi.map": reports.symbols(functions),
+        ROOT / "docs" / "coverage.md": reports.coverage(functions),
+    }
 
 
 def build_files(functions, folder):
     files = {}
     for room in sorted({f.room for f in functions}):
         files[folder / f"entry_{room}.h"] = entries.render(functions, room)
+    for chapter in model.CHAPTERS:
+        files[folder / f"doors_{chapter}.cc"] = doors.render(functions, chapter)
     return files
 
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes include/mpi.h: types and constants from spec/abi/, prototypes from the functions."""
 
-import textwrap
-
 import model
+from layout import fold
 
 OPENING = """\
 /* SPDX-License-Identifier: BSD-3-Clause */
@@ -59,7 +58,7 @@ def types():
             lines.append(f"typedef enum {name} {{\n{values}\n}} {name};")
         elif section == "callbacks":
             result, parameters = text.split(" ", 1)
-            lines.append(wrapped(f"typedef {result} {name}", parameters[1:-1], ";"))
+            lines.append(fold(f"typedef {result} {name}{parameters};", 4))
         else:
             lines.append(f"typedef {text} {name};")
     return lines
@@ -82,18 +81,10 @@ def constants():
     return lines
 
 
-def wrapped(head, parameters, tail):
-    """A declaration, broken at the commas of its parameters where it is longer than 110 columns."""
-    line = f"{head}({parameters}){tail}"
-    if len(line) <= 110:
-        return line
-    return "\n".join(textwrap.wrap(line, 110, subsequent_indent="    ", break_on_hyphens=False))
-
-
 def prototype(function, name, wide):
     parameters = ", ".join(p.declaration(wide) for p in function.of_form(wide)) or "void"
     space = "" if function.returns.endswith("*") else " "
-    return wrapped(f"{function.returns}{space}{name}", parameters, ";")
+    return fold(f"{function.returns}{space}{name}({parameters});", 4)
 
 
 def prototypes(functions, prefix):
