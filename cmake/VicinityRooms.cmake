@@ -23,10 +23,19 @@ if(VICINITY_SANITIZE)
   target_link_options(vicinity_flags INTERFACE -fsanitize=${sanitizers})
 endif()
 
+# Optimising across rooms costs compile time, so only a release does it. Objects also hold ordinary code, which
+# the unit tests link.
+if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT VICINITY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(lto_default ON)
+else()
+  set(lto_default OFF)
+endif()
+option(VICINITY_LTO "Optimise libmpi_abi across rooms when linking" ${lto_default})
+
 # The inside of the library: no exceptions, no RTTI, nothing exported by accident.
 add_library(vicinity_core_flags INTERFACE)
 target_compile_options(vicinity_core_flags INTERFACE -fno-exceptions -fno-rtti -fvisibility=hidden
-  -fvisibility-inlines-hidden)
+  -fvisibility-inlines-hidden $<$<BOOL:${VICINITY_LTO}>:-flto> $<$<BOOL:${VICINITY_LTO}>:-ffat-lto-objects>)
 target_include_directories(vicinity_core_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(vicinity_core_flags INTERFACE vicinity_flags Threads::Threads)
 
@@ -43,6 +52,7 @@ function(vicinity_room name)
     target_link_libraries(vicinity_${name} PUBLIC vicinity_${dependency})
   endforeach()
   set_property(GLOBAL APPEND PROPERTY VICINITY_ROOMS vicinity_${name})
+  set_property(GLOBAL APPEND PROPERTY VICINITY_ROOM_LIBRARIES ${ROOM_LIBRARIES})
 endfunction()
 
 function(vicinity_unit_test room source)
@@ -55,6 +65,9 @@ function(vicinity_unit_test room source)
   add_executable(${target} ${source})
   target_link_libraries(${target} PRIVATE vicinity_${room} ${TEST_DEPENDS} vicinity_flags GTest::gtest_main)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+  if(VICINITY_LTO)
+    target_link_options(${target} PRIVATE -fno-lto)
+  endif()
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 60)
   endif()

@@ -50,7 +50,8 @@ Status bad_rank(int rank, int size, const char* argument) {
 }
 
 Status bad_tag(int tag, const char* argument) {
-  return fail(MPI_ERR_TAG, "argument `%s` is %d, tags are from 0 to %d (MPI_TAG_UB)", argument, tag, INT_MAX);
+  return fail(MPI_ERR_TAG, "argument `%s` is %d, tags are from 0 to %d (MPI_TAG_UB)", argument, tag,
+              object::kTagUpperBound);
 }
 
 int failed(const char* function, Status status, Communicator* comm) {

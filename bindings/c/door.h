@@ -8,8 +8,6 @@
 
 #include <mpi.h>
 
-#include <climits>
-
 #include "base/progress.h"
 #include "base/status.h"
 #include "object/communicator.h"
@@ -143,15 +141,11 @@ class Door {
     if (member_of(rank, comm)) [[likely]] return true;
     return fail(bad_rank(rank, comm.peers().size(), argument));
   }
-  // MPI_TAG_UB is INT_MAX.
   bool tag(int value, const char* argument) {
-    if (value >= 0) [[likely]] return true;
+    if (static_cast<unsigned>(value) <= static_cast<unsigned>(object::kTagUpperBound)) [[likely]] return true;
     return fail(bad_tag(value, argument));
   }
-  bool recv_tag(int value, const char* argument) {
-    if (value >= 0 || value == MPI_ANY_TAG) [[likely]] return true;
-    return fail(bad_tag(value, argument));
-  }
+  bool recv_tag(int value, const char* argument) { return value == MPI_ANY_TAG || tag(value, argument); }
 
   void take(Status status) { status_ = status; }
   bool unsupported() { return fail(door::unsupported(function_)); }
