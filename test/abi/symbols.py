@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does libmpi_abi.so.1 export exactly the names of its list? symbols.py LIBRARY MAP"""
+
+import re
+import subprocess
+import sys
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def main(library, map_file):
+    with open(map_file, encoding="ascii") as file:
+        wanted = set(re.findall(r"\bP?MPI_\w+", file.read()))
+    found = {line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()}
+    wrong = [f"missing: {name}" for name in sorted(wanted - found)]
+    wrong += [f"exported by accident: {name}" for name in sorted(found - wanted)]
+    weak = {line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()
+            if line.split()[-2] in "wWV"}
+    wrong += [f"not weak, tools cannot define it: {name}" for name in sorted(wanted - weak) if name[0] == "M"]
+    dynamic = output("readelf", "-d", library)
+    if "[libmpi_abi.so.1]" not in dynamic:
+        wrong.append("the SONAME is not libmpi_abi.so.1")
+    wrong += [f"needs {name}" for name in re.findall(r"NEEDED.*\[(lib(?:stdc|gcc)\S*)\]", dynamic)]
+    if len(wanted) != 1328:
+        wrong.append(f"the list has {len(wanted)} names, not 2 * 664")
+    print("\n".join(wrong[:20]) or f"{len(found)} symbols")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
