@@ -23,7 +23,12 @@ class Blocks {
       : base_(base), counts_(counts), displs_(displs), types_(types) {}
 
   bool uniform() const { return !counts_; }
-  Datatype& type(int i) const { return types_ ? *object::lookup<Datatype>(types_[i]) : *type_; }
+  // The type of an empty block of alltoallw need not be one.
+  Datatype& type(int i) const {
+    if (!types_) return *type_;
+    if (Datatype* type = object::lookup<Datatype>(types_[i])) return *type;
+    return object::builtin(MPI_BYTE);
+  }
   MPI_Count count(int i) const { return counts_ ? counts_[static_cast<size_t>(i)] : count_; }
   Typed operator[](int i) const {
     const auto index = static_cast<size_t>(i);

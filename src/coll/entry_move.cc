@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI 5.0, 6.3 to 6.8: the blocking collectives that move data.
+#include "coll/arguments.h"
+#include "coll/build.h"
+#include "coll/state.h"
+#include "entry_coll.h"
+
+namespace vicinity::coll::entry {
+
+namespace {
+
+// Does this rank have the root's arguments? Does it have the others'?
+bool is_root(const Communicator& comm, int root) { return comm.inter() ? root == MPI_ROOT : root == comm.rank; }
+bool takes_part(const Communicator& comm, int root) { return !comm.inter() || root != MPI_PROC_NULL; }
+bool is_leaf(const Communicator& comm, int root) { return comm.inter() ? root >= 0 : root != comm.rank; }
+
+Status run_gather(Kind kind, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                  const Blocks& all, int root, Communicator& comm) {
+  Typed mine;
+  if (!comm.inter() && is_root(comm, root) && sendbuf == MPI_IN_PLACE) {
+    mine = all[root];
+  } else if (!comm.inter() || is_leaf(comm, root)) {
+    Result<Typed> sent = one_buffer(sendbuf, sendcount, sendtype, kSendNames);
+    if (!sent.ok()) return sent.status();
+    mine = *sent;
+    if (!comm.inter() && is_root(comm, root)) VICINITY_TRY(check_own(mine, all[root]));
+  }
+  Call call(comm, kind, root);
+  build_gather(call.plan(), mine, all, root);
+  return call.run();
+}
+
+Status run_scatter(Kind kind, const Blocks& all, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                   int root, Communicator& comm) {
+  Typed mine;
+  if (!comm.inter() && is_root(comm, root) && recvbuf == MPI_IN_PLACE) {
+    mine = all[root];
+  } else if (!comm.inter() || is_leaf(comm, root)) {
+    Result<Typed> received = one_buffer(recvbuf, recvcount, recvtype, kRecvNames);
+    if (!received.ok()) return received.status();
+    mine = *received;
+    if (!comm.inter() && is_root(comm, root)) VICINITY_TRY(check_own(all[root], mine));
+  }
+  Call call(comm, kind, root);
+  build_scatter(call.plan(), all, mine, root);
+  return call.run();
+}
+
+Status run_allgather(Kind kind, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                     const Blocks& all, Communicator& comm) {
+  Typed mine;
+  if (!comm.inter() && sendbuf == MPI_IN_PLACE) {
+    mine = all[comm.rank];
+  } else {
+    Result<Typed> sent = one_buffer(sendbuf, sendcount, sendtype, kSendNames);
+    if (!sent.ok()) return sent.status();
+    mine = *sent;
+    if (!comm.inter()) VICINITY_TRY(check_own(mine, all[comm.rank]));
+  }
+  Call call(comm, kind);
+  build_allgather(call.plan(), mine, all);
+  return call.run();
+}
+
+// `send` is looked at unless `in_place`.
+Status run_alltoall(Kind kind, bool in_place, const Blocks& send, const Blocks& recv, Communicator& comm) {
+  if (!in_place && !comm.inter()) VICINITY_TRY(check_own(send[comm.rank], recv[comm.rank]));
+  Call call(comm, kind);
+  build_alltoall(call.plan(), in_place ? packed_copy(call.plan(), recv, comm.size()) : send, recv);
+  return call.run();
+}
+
+bool alltoall_in_place(const void* sendbuf, const Communicator& comm) {
+  return sendbuf == MPI_IN_PLACE && !comm.inter();
+}
+
+}  // namespace
+
+Status barrier(Communicator& comm) {
+  Call call(comm, Kind::kBarrier);
+  build_barrier(call.plan());
+  return call.run();
+}
+
+Status bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, Communicator& comm) {
+  VICINITY_TRY(check_root(comm, root));
+  Typed data{nullptr, 0, &object::builtin(MPI_BYTE)};
+  if (takes_part(comm, root)) {
+    Result<Typed> given = one_buffer(buffer, count, datatype, {"buffer", "count", "datatype"});
+    if (!given.ok()) return given.status();
+    data = *given;
+  }
+  Call call(comm, Kind::kBcast, root);
+  build_bcast(call.plan(), data, root);
+  return call.run();
+}
+
+Status gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+              MPI_Count recvcount, MPI_Datatype recvtype, int root, Communicator& comm) {
+  VICINITY_TRY(check_root(comm, root));
+  Result<Blocks> all = Blocks();
+  if (is_root(comm, root)) all = equal_blocks(recvbuf, recvcount, recvtype, comm.peers().size(), kRecvNames);
+  if (!all.ok()) return all.status();
+  return run_gather(Kind::kGather, sendbuf, sendcount, sendtype, *all, root, comm);
+}
+
+Status gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+               CountArray recvcounts, CountArray displs, MPI_Datatype recvtype, int root, Communicator& comm) {
+  VICINITY_TRY(check_root(comm, root));
+  Result<Blocks> all = Blocks();
+  if (is_root(comm, root))
+    all = varied_blocks(recvbuf, recvcounts, displs, recvtype, comm.peers().size(), kRecvNamesV);
+  if (!all.ok()) return all.status();
+  return run_gather(Kind::kGatherv, sendbuf, sendcount, sendtype, *all, root, comm);
+}
+
+Status scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+               MPI_Count recvcount, MPI_Datatype recvtype, int root, Communicator& comm) {
+  VICINITY_TRY(check_root(comm, root));
+  Result<Blocks> all = Blocks();
+  if (is_root(comm, root)) all = equal_blocks(sendbuf, sendcount, sendtype, comm.peers().size(), kSendNames);
+  if (!all.ok()) return all.status();
+  return run_scatter(Kind::kScatter, *all, recvbuf, recvcount, recvtype, root, comm);
+}
+
+Status scatterv(const void* sendbuf, CountArray sendcounts, CountArray displs, MPI_Datatype sendtype,
+                void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, Communicator& comm) {
+  VICINITY_TRY(check_root(comm, root));
+  Result<Blocks> all = Blocks();
+  if (is_root(comm, root))
+    all = varied_blocks(sendbuf, sendcounts, displs, sendtype, comm.peers().size(), kSendNamesV);
+  if (!all.ok()) return all.status();
+  return run_scatter(Kind::kScatterv, *all, recvbuf, recvcount, recvtype, root, comm);
+}
+
+Status allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 MPI_Count recvcount, MPI_Datatype recvtype, Communicator& comm) {
+  Result<Blocks> all = equal_blocks(recvbuf, recvcount, recvtype, comm.peers().size(), kRecvNames);
+  if (!all.ok()) return all.status();
+  return run_allgather(Kind::kAllgather, sendbuf, sendcount, sendtype, *all, comm);
+}
+
+Status allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  CountArray recvcounts, CountArray displs, MPI_Datatype recvtype, Communicator& comm) {
+  Result<Blocks> all =
+      varied_blocks(recvbuf, recvcounts, displs, recvtype, comm.peers().size(), kRecvNamesV);
+  if (!all.ok()) return all.status();
+  return run_allgather(Kind::kAllgatherv, sendbuf, sendcount, sendtype, *all, comm);
+}
+
+Status alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                MPI_Count recvcount, MPI_Datatype recvtype, Communicator& comm) {
+  const int ranks = comm.peers().size();
+  Result<Blocks> recv = equal_blocks(recvbuf, recvcount, recvtype, ranks, kRecvNames);
+  if (!recv.ok()) return recv.status();
+  const bool in_place = alltoall_in_place(sendbuf, comm);
+  Result<Blocks> send = Blocks();
+  if (!in_place) send = equal_blocks(sendbuf, sendcount, sendtype, ranks, kSendNames);
+  if (!send.ok()) return send.status();
+  return run_alltoall(Kind::kAlltoall, in_place, *send, *recv, comm);
+}
+
+Status alltoallv(const void* sendbuf, CountArray sendcounts, CountArray sdispls, MPI_Datatype sendtype,
+                 void* recvbuf, CountArray recvcounts, CountArray rdispls, MPI_Datatype recvtype,
+                 Communicator& comm) {
+  const int ranks = comm.peers().size();
+  Result<Blocks> recv = varied_blocks(recvbuf, recvcounts, rdispls, recvtype, ranks, kRecvNamesAll);
+  if (!recv.ok()) return recv.status();
+  const bool in_place = alltoall_in_place(sendbuf, comm);
+  Result<Blocks> send = Blocks();
+  if (!in_place) send = varied_blocks(sendbuf, sendcounts, sdispls, sendtype, ranks, kSendNamesAll);
+  if (!send.ok()) return send.status();
+  return run_alltoall(Kind::kAlltoallv, in_place, *send, *recv, comm);
+}
+
+Status alltoallw(const void* sendbuf, CountArray sendcounts, CountArray sdispls,
+                 const MPI_Datatype* sendtypes, void* recvbuf, CountArray recvcounts, CountArray rdispls,
+                 const MPI_Datatype* recvtypes, Communicator& comm) {
+  const int ranks = comm.peers().size();
+  Result<Blocks> recv = mixed_blocks(recvbuf, recvcounts, rdispls, recvtypes, ranks, kRecvNamesW);
+  if (!recv.ok()) return recv.status();
+  const bool in_place = alltoall_in_place(sendbuf, comm);
+  Result<Blocks> send = Blocks();
+  if (!in_place) send = mixed_blocks(sendbuf, sendcounts, sdispls, sendtypes, ranks, kSendNamesW);
+  if (!send.ok()) return send.status();
+  return run_alltoall(Kind::kAlltoallw, in_place, *send, *recv, comm);
+}
+
+}  // namespace vicinity::coll::entry
