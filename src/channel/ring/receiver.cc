@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reading lines: short messages, frames, bulk; and giving credit.
+#include "channel/ring/receiver.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.h"
+#include "channel/copy.h"
+
+namespace vicinity::channel::ring {
+namespace {
+
+constexpr int kMostMessages = 32;  // of one ring in one pass, so that no peer starves the others
+constexpr int kPatience = 128;     // looks at a line that must come soon, because its message has begun
+
+Envelope envelope_of(uint64_t address, uint64_t control, uint32_t word) {
+  const uint64_t parts[2] = {address, (control & 0xffff) | uint64_t{word} << 32};
+  Envelope envelope;
+  std::memcpy(&envelope, parts, sizeof envelope);
+  return envelope;
+}
+
+uint64_t read_address(const Line* line) { return __atomic_load_n(&line->address, __ATOMIC_RELAXED); }
+
+// One of the 32-bit words in the payload, loaded exactly once.
+uint32_t read_word(const Line* line, size_t offset) {
+  return __atomic_load_n(reinterpret_cast<const uint32_t*>(line->payload + offset), __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+// The line is read and will not be looked at again; the sender may have it when we say so.
+void Receiver::step(Watch& watch) {
+  watch.next = parts_.lines + (watch.sequence & mask_);
+  ++watch.sequence;
+  ++consumed_;
+}
+
+void Receiver::give_credit() {
+  if (consumed_ == credited_) return;
+  credited_ = consumed_;
+  // SYNC POINT CREDIT (release): our reads of the lines come before.
+  __atomic_store_n(&parts_.credit->lines, consumed_, __ATOMIC_RELEASE);
+}
+
+void Receiver::begin(const Envelope& envelope, size_t bytes, State state, Sink& sink) {
+  landing_ = sink.land(parts_.proc, envelope, bytes);
+  total_ = bytes;
+  done_ = 0;
+  state_ = state;
+}
+
+void Receiver::put(const std::byte* data, size_t bytes) {
+  if (done_ < landing_.room) {
+    std::byte* to = static_cast<std::byte*>(landing_.where) + done_;
+    const size_t fits = std::min(bytes, landing_.room - done_);
+    if (fits == kMorePayload) {
+      std::memcpy(to, data, kMorePayload);
+    } else if (fits <= 64) {
+      copy_small(to, data, fits);
+    } else {
+      std::memcpy(to, data, fits);
+    }
+  }
+  done_ += bytes;
+}
+
+void Receiver::finish_if_whole(Sink& sink) {
+  if (done_ < total_) return;
+  state_ = State::kBetween;
+  ++messages_;
+  bytes_ += total_;
+  sink.landed(landing_, total_);
+}
+
+bool Receiver::take_short(Watch& watch, uint64_t control, uint32_t word, size_t bytes, Sink& sink) {
+  const Line* line = watch.next;
+  const Landing landing = sink.land(parts_.proc, envelope_of(read_address(line), control, word), bytes);
+  copy_small(landing.where, line->payload, std::min(bytes, landing.room));
+  step(watch);
+  ++messages_;
+  bytes_ += bytes;
+  sink.landed(landing, bytes);  // last: it may send, or look at us
+  return true;
+}
+
+bool Receiver::take_first(Watch& watch, uint64_t control, Sink& sink) {
+  const Line* line = watch.next;
+  const size_t length = length_of(control);
+  uint32_t word = 0;
+  switch (form_of(control)) {
+    case Form::kShort:
+      if (length > kFirstPayload) return lie("a short line is longer than a line");
+      return take_short(watch, control, 0, length, sink);
+    case Form::kShortWithWord:
+      if (length > kFirstWithWord) return lie("a short line with a word is longer than a line");
+      return take_short(watch, control, read_word(line, kFirstWithWord), length, sink);
+    case Form::kFrame:
+      break;
+    case Form::kFrameWithWord:
+      word = read_word(line, kFirstWithWord);
+      break;
+    case Form::kBulk:
+      return take_bulk(watch, control, sink);
+    default:
+      return lie("a line of unknown form where a message should begin");
+  }
+  begin(envelope_of(read_address(line), control, word), length, State::kInFrame, sink);
+  put(line->payload, std::min(length, word ? kFirstWithWord : kFirstPayload));
+  step(watch);
+  finish_if_whole(sink);
+  return true;
+}
+
+bool Receiver::take_bulk(Watch& watch, uint64_t control, Sink& sink) {
+  const Line* line = watch.next;
+  const uint32_t bytes = read_word(line, offsetof(BulkFirst, bytes));
+  const uint32_t word = read_word(line, offsetof(BulkFirst, word));
+  const uint32_t buffer = read_word(line, offsetof(BulkFirst, buffer));
+  if (bytes == 0 || bytes > parts_.largest) return lie("a bulk message of impossible length");
+  if (buffer >= parts_.buffers) return lie("a bulk message in a buffer that does not exist");
+  begin(envelope_of(read_address(line), control, word), bytes, State::kInBulk, sink);
+  take_buffer(buffer);
+  step(watch);
+  finish_if_whole(sink);
+  return true;
+}
+
+// Copies the next piece out of a buffer and gives the buffer back at once.
+bool Receiver::take_buffer(uint32_t buffer) {
+  const size_t part = std::min<size_t>(total_ - done_, parts_.buffer_bytes);
+  put(parts_.bulk + size_t{buffer} * parts_.buffer_bytes, part);
+  // SYNC POINT CREDIT (release), for bulk buffers.
+  __atomic_store_n(&parts_.credit->buffers, ++buffers_, __ATOMIC_RELEASE);
+  return true;
+}
+
+bool Receiver::take_more(Watch& watch, uint64_t control, Sink& sink) {
+  const Line* line = watch.next;
+  if (state_ == State::kInFrame) {
+    const size_t part = std::min(total_ - done_, kMorePayload);
+    if (form_of(control) != Form::kMore || length_of(control) != part)
+      return lie("a frame is interrupted by something else");
+    put(line->payload, part);
+  } else {
+    const uint32_t buffer = read_word(line, 0);
+    if (form_of(control) != Form::kMoreBulk || buffer >= parts_.buffers)
+      return lie("a bulk message is interrupted by something else");
+    take_buffer(buffer);
+  }
+  step(watch);
+  finish_if_whole(sink);
+  return true;
+}
+
+int Receiver::receive(Watch& watch, uint64_t control, Sink& sink) {
+  int events = 0;
+  for (;;) {
+    const bool good = state_ == State::kBetween ? take_first(watch, control, sink)
+                                                : take_more(watch, control, sink);
+    if (!good) return events;
+    if (consumed_ - credited_ >= parts_.line_count / 4) give_credit();
+    ++events;
+    if (state_ == State::kBetween) {
+      if (events >= kMostMessages || !watch.arrived(&control)) return events;
+      continue;
+    }
+    int patience = kPatience;
+    while (!watch.arrived(&control)) {
+      if (--patience == 0) return events;
+      base::cpu_relax();
+    }
+  }
+}
+
+}  // namespace vicinity::channel::ring

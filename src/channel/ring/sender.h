@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sending end of the ring of one directed pair, a view that owns no memory.
+//
+// Invariants:
+//   next_ is the slot of the line with sequence seq_; it and room_ - 1 lines after it are known to be free.
+//   A line is written only while it is free; freeing comes from the receiver's Credit, which is
+//   believed only within what we have produced.
+//   send() either publishes the whole message or has no effect.
+//   Bulk buffers are taken from the pool of this process's section; the pair never holds more than
+//   its share, so the pool never runs dry for another pair.
+//
+// The small path writes one line: no locked instruction, no fence (x86 TSO, stlr on aarch64), no
+// division, and it reads no shared line except the receiver's status, which stays in our cache until
+// the receiver goes to sleep.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "channel/channel.h"
+#include "channel/copy.h"
+#include "channel/ring/line.h"
+#include "region/layout.h"
+
+namespace vicinity::channel::ring {
+
+// The free bulk buffers of this process's section; the last one freed is the first one taken,
+// because it is still in the cache.
+class BufferPool {
+ public:
+  BufferPool() = default;
+  BufferPool(std::byte* base, uint32_t count, uint32_t bytes_each);
+  uint32_t take() { return free_[--available_]; }
+  void give(uint32_t index) { free_[available_++] = index; }
+  uint32_t available() const { return available_; }
+  uint32_t bytes_each() const { return bytes_each_; }
+  std::byte* at(uint32_t index) const { return base_ + size_t{index} * bytes_each_; }
+
+ private:
+  std::byte* base_ = nullptr;
+  uint32_t bytes_each_ = 0;
+  uint32_t available_ = 0;
+  std::unique_ptr<uint32_t[]> free_;
+};
+
+// Where the parts of one directed pair lie in this process.
+struct SenderParts {
+  Line* lines = nullptr;                         // ring, in our section
+  uint32_t line_count = 0;
+  uint32_t generation = 0;
+  const region::Credit* credit = nullptr;        // in the receiver's section
+  const region::StatusLine* status = nullptr;    // of the receiver
+  uint32_t* receiver_state = nullptr;            // the same word, for waking
+  uint32_t* receiver_wake = nullptr;
+  uint64_t* receiver_hints = nullptr;            // HintLine::bits of the receiver
+  uint8_t* opened = nullptr;                     // our own byte for this receiver
+  uint32_t own_section = 0;
+  BufferPool* pool = nullptr;
+  uint32_t share = 0;                            // most bulk buffers of this pair
+  uint32_t largest = 0;                          // payload bytes of one message
+  bool fence = false;                            // no membarrier: we must order store and load ourselves
+};
+
+class Sender {
+ public:
+  Sender() = default;
+  explicit Sender(const SenderParts& parts);
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
+  Sender(Sender&&) = default;
+  Sender& operator=(Sender&&) = default;
+
+  Answer send(const Envelope& envelope, const void* data, size_t bytes) {
+    uint64_t word[2];
+    std::memcpy(word, &envelope, sizeof word);
+    if (room_ != 0 && bytes <= kFirstPayload && word[1] >> 32 == 0) [[likely]] {
+      Line* line = next_;
+      copy_small(line->payload, data, bytes);
+      const uint64_t control = make_control(word[1] & 0xffff, Form::kShort, static_cast<uint32_t>(bytes), seq_);
+      publish(line, word[0], control);
+      advance(1);
+      ring_bell();
+      return Answer::kDone;
+    }
+    return send_slowly(envelope, data, bytes);
+  }
+
+  size_t largest() const { return parts_.largest; }
+  static constexpr const char* name() { return "ring"; }
+
+  // Why the last send() failed, or nullptr. Set once, when the receiver's credit is a lie or by close().
+  const char* failure() const { return failure_; }
+  // No more lines: the peer is gone.
+  void close(const char* why) {
+    failure_ = why;
+    room_ = 0;
+  }
+
+ private:
+  friend struct RingTestAccess;
+
+  void advance(uint32_t lines) {
+    seq_ += lines;
+    room_ -= lines;
+    next_ = base_ + ((seq_ - 1) & mask_);
+  }
+  // SYNC POINT PARK: our line is published, then the receiver's state is read; the receiver writes the
+  // state, runs a barrier in all of us (membarrier), then reads the lines. Either it sees the line or
+  // we see that it is parked. Without membarrier we pay for the fence ourselves.
+  void ring_bell() {
+    if (fence_) [[unlikely]] __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    asm volatile("" ::: "memory");
+    if (__atomic_load_n(state_, __ATOMIC_RELAXED) != region::kAwake) [[unlikely]] wake();
+  }
+
+  Answer send_slowly(const Envelope& envelope, const void* data, size_t bytes);
+  Answer send_frame(const Envelope& envelope, const std::byte* data, size_t bytes);
+  Answer send_bulk(const Envelope& envelope, const std::byte* data, size_t bytes);
+  bool have_room(uint32_t lines);
+  bool have_buffers(uint32_t count);
+  void refresh();
+  void refresh_buffers();
+  uint64_t produced() const { return credited_ + parts_.line_count - room_; }  // once open
+  void open();
+  void wake();
+
+  // The small path's state: one cache line.
+  Line* next_ = nullptr;
+  Line* base_ = nullptr;
+  const uint32_t* state_ = nullptr;  // of the receiver
+  uint32_t seq_ = 0;
+  uint32_t room_ = 0;
+  uint32_t mask_ = 0;
+  bool fence_ = false;
+  bool open_ = false;
+  const char* failure_ = nullptr;
+
+  // What refills it.
+  uint64_t credited_ = 0;      // lines the receiver has given back; produced() - credited_ are under way
+  uint32_t frame_limit_ = 0;   // most payload of a frame: at most half a ring
+  // Buffers that this pair holds, in the order of sending: held_[given_back_ .. taken_)
+  uint64_t buffers_taken_ = 0, buffers_back_ = 0;
+  std::unique_ptr<uint32_t[]> held_;
+  SenderParts parts_;
+};
+
+}  // namespace vicinity::channel::ring
