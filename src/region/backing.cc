@@ -53,14 +53,12 @@ Result<Mapping> map(Descriptor& fd, uint64_t bytes, Properties properties, const
   return Mapping(base, bytes, fd.release(), properties, backing);
 }
 
-// A region smaller than promised would mean SIGBUS later.
-Status check_size(int fd, uint64_t bytes, const char* what) {
+// 0: its creator has not got that far.
+Result<uint64_t> size_of(int fd, const char* what) {
   struct stat info;
   if (fstat(fd, &info) != 0) return fail(base::kOther, "cannot stat %s: %s", what, strerror(errno));
-  if (static_cast<uint64_t>(info.st_size) != bytes)
-    return fail(base::kOther, "%s has %lld bytes, expected are %" PRIu64, what,
-                static_cast<long long>(info.st_size), bytes);
-  return base::kOk;
+  if (info.st_size == 0) return fail(base::kOther, "%s is still empty", what);
+  return static_cast<uint64_t>(info.st_size);
 }
 
 }  // namespace
@@ -77,7 +75,7 @@ Result<Mapping> Heap::create(uint64_t bytes, const Offer&) {
   return Mapping(base, bytes, -1, properties(), name());
 }
 
-Result<Mapping> Heap::open(uint64_t, const Offer&) {
+Result<Mapping> Heap::open(const Offer&) {
   return fail(base::kUnsupported, "heap memory cannot be opened by another process");
 }
 
@@ -96,7 +94,7 @@ Result<Mapping> Memfd::create(uint64_t bytes, const Offer& offer) {
   return map(fd, bytes, properties(), name());
 }
 
-Result<Mapping> Memfd::open(uint64_t bytes, const Offer& offer) {
+Result<Mapping> Memfd::open(const Offer& offer) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", offer.pid, offer.fd);
   // The process behind the pid may be another one than meant: look at what it is before opening it.
@@ -105,8 +103,9 @@ Result<Mapping> Memfd::open(uint64_t bytes, const Offer& offer) {
   if (!S_ISREG(info.st_mode)) return fail(base::kOther, "%s is not a memfd", path);
   Descriptor fd(::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) return fail(base::kOther, "cannot open %s: %s", path, strerror(errno));
-  VICINITY_TRY(check_size(fd.get(), bytes, path));
-  return map(fd, bytes, properties(), name());
+  Result<uint64_t> bytes = size_of(fd.get(), path);
+  if (!bytes.ok()) return bytes.status();
+  return map(fd, *bytes, properties(), name());
 }
 
 const std::string& File::directory() { return region_dir.get(); }
@@ -133,12 +132,13 @@ Result<Mapping> File::create(uint64_t bytes, const Offer& offer) {
   return mapping;
 }
 
-Result<Mapping> File::open(uint64_t bytes, const Offer& offer) {
+Result<Mapping> File::open(const Offer& offer) {
   const char* path = offer.path.c_str();
   Descriptor fd(::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (fd.get() < 0) return fail(base::kOther, "cannot open the region's file %s: %s", path, strerror(errno));
-  VICINITY_TRY(check_size(fd.get(), bytes, path));
-  return map(fd, bytes, properties(), name());
+  Result<uint64_t> bytes = size_of(fd.get(), path);
+  if (!bytes.ok()) return bytes.status();
+  return map(fd, *bytes, properties(), name());
 }
 
 void File::unlink(const Offer& offer) { ::unlink(offer.path.c_str()); }

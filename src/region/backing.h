@@ -31,15 +31,15 @@ concept Backing = requires(uint64_t bytes, const Offer& offer) {
   { B::properties() } -> std::same_as<Properties>;
   // New zeroed memory of `bytes`; fills the offer for the others.
   { B::create(bytes, offer) } -> std::same_as<base::Result<Mapping>>;
-  // Maps what another process has created. May say kOther "not there yet".
-  { B::open(bytes, offer) } -> std::same_as<base::Result<Mapping>>;
+  // Maps what another process has created, whatever its size is, if not 0.
+  { B::open(offer) } -> std::same_as<base::Result<Mapping>>;
 };
 
 struct Heap {
   static const char* name() { return "heap"; }
   static Properties properties() { return {true, true, false, true, true}; }
   static base::Result<Mapping> create(uint64_t bytes, const Offer&);
-  static base::Result<Mapping> open(uint64_t bytes, const Offer&);  // fails: only fork shares it
+  static base::Result<Mapping> open(const Offer&);  // fails: only fork shares it
 };
 
 struct Memfd {
@@ -48,14 +48,14 @@ struct Memfd {
   // A descriptor without memory behind it, so that its number can be offered before the size is known.
   static base::Result<int> reserve();
   static base::Result<Mapping> create(uint64_t bytes, const Offer& offer);  // offer.fd from reserve()
-  static base::Result<Mapping> open(uint64_t bytes, const Offer& offer);
+  static base::Result<Mapping> open(const Offer& offer);
 };
 
 struct File {
   static const char* name() { return "file"; }
   static Properties properties() { return {true, true, false, true, true}; }
   static base::Result<Mapping> create(uint64_t bytes, const Offer& offer);
-  static base::Result<Mapping> open(uint64_t bytes, const Offer& offer);
+  static base::Result<Mapping> open(const Offer& offer);
   static void unlink(const Offer& offer);
   // VICINITY_REGION_DIR, by default /dev/shm.
   static const std::string& directory();

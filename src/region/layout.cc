@@ -53,13 +53,15 @@ Result<Geometry> Geometry::make(uint32_t sections, uint32_t ring_lines, uint32_t
 }
 
 Result<Geometry> Geometry::advised(uint32_t sections, uint32_t ring_lines_wish, uint32_t buffers_wish,
-                                   uint32_t buffer_bytes) {
+                                   uint32_t buffer_bytes, int squeeze) {
   // The whole of the rings grows with the square of the processes: 4 MiB at 16, 32 MiB at 64.
   uint32_t lines = sections <= 16 ? 256 : sections <= 64 ? 128 : 64;
   if (ring_lines_wish) lines = std::bit_ceil(ring_lines_wish);
   // Every pair has a share of its own, so that a receiver that never looks cannot starve the others.
   const uint32_t pairs = std::max(1u, sections - 1);
-  const uint32_t buffers = std::max(buffers_wish, 4 * pairs);
+  uint32_t buffers = std::max(buffers_wish, 4 * pairs);
+  if (squeeze >= 1) lines = std::max(32u, lines / 4), buffers = std::max(16u, 4 * pairs);
+  if (squeeze >= 2) lines = 16, buffers = std::max(4u, 2 * pairs);
   return make(sections, lines, buffers, buffer_bytes);
 }
 
@@ -88,13 +90,11 @@ Status format_region(Mapping& mapping, const Geometry& geometry, const Job& job,
   return base::kOk;
 }
 
-Status check_region(const Mapping& mapping, const Geometry& geometry, const Job& job, const uint32_t* procs,
-                    uint32_t* generation) {
+Status check_region(const Mapping& mapping, uint32_t sections, const Job& job, const uint32_t* procs,
+                    Geometry* geometry, uint32_t* generation) {
   const auto* shared = mapping.at<RegionHeader>(0);
-  const auto* entries = mapping.at<DirectoryEntry>(kHeaderBytes, geometry.sections);
-  if (!shared || !entries || mapping.bytes() < geometry.region_bytes)
-    return fail(base::kOther, "the region has %zu bytes, %llu are needed", mapping.bytes(),
-                static_cast<unsigned long long>(geometry.region_bytes));
+  const auto* entries = mapping.at<DirectoryEntry>(kHeaderBytes, sections);
+  if (!shared || !entries) return fail(base::kOther, "a region of %zu bytes is too small", mapping.bytes());
   // SYNC POINT FORMAT (acquire).
   if (__atomic_load_n(&shared->magic, __ATOMIC_ACQUIRE) != kRegionMagic)
     return fail(base::kOther, "the memory is not a region (yet): the magic number is missing");
@@ -105,20 +105,23 @@ Status check_region(const Mapping& mapping, const Geometry& geometry, const Job&
                 "Vicinity MPI in the whole job", header.layout_version, kLayoutVersion);
   if (std::memcmp(header.job, job.bytes, sizeof job.bytes) != 0)
     return fail(base::kOther, "the region belongs to another job");
-  if (header.sections != geometry.sections || header.ring_lines != geometry.ring_lines ||
-      header.buffers != geometry.buffers || header.buffer_bytes != geometry.buffer_bytes ||
-      header.region_bytes != geometry.region_bytes || header.section_bytes != geometry.section_bytes ||
-      header.directory != kHeaderBytes)
-    return fail(base::kOther, "the region is laid out for %u processes with rings of %u lines, expected are "
-                "%u with %u", header.sections, header.ring_lines, geometry.sections, geometry.ring_lines);
-  for (uint32_t i = 0; i < geometry.sections; ++i) {
+  if (header.sections != sections)
+    return fail(base::kOther, "the region is laid out for %u processes, expected are %u", header.sections, sections);
+  Result<Geometry> derived =
+      Geometry::make(header.sections, header.ring_lines, header.buffers, header.buffer_bytes);
+  VICINITY_TRY(derived.status());
+  if (header.region_bytes != derived->region_bytes || header.section_bytes != derived->section_bytes ||
+      header.directory != kHeaderBytes || mapping.bytes() < derived->region_bytes)
+    return fail(base::kOther, "the sizes in the region's header contradict each other (%zu bytes are mapped)",
+                mapping.bytes());
+  for (uint32_t i = 0; i < sections; ++i) {
     DirectoryEntry entry;
     std::memcpy(&entry, entries + i, sizeof entry);
-    if (entry.proc != procs[i] || entry.offset != geometry.section(i) ||
-        entry.bytes != geometry.section_bytes)
+    if (entry.proc != procs[i] || entry.offset != derived->section(i) || entry.bytes != derived->section_bytes)
       return fail(base::kOther, "entry %u of the region's directory names rank %u, expected is rank %u", i,
                   entry.proc, procs[i]);
   }
+  *geometry = *derived;
   *generation = header.generation;
   return base::kOk;
 }

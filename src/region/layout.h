@@ -132,9 +132,10 @@ struct Geometry {
   // What `sections` processes need; checks the ranges of all four numbers.
   static base::Result<Geometry> make(uint32_t sections, uint32_t ring_lines, uint32_t buffers,
                                      uint32_t buffer_bytes);
-  // The sizes for so many local processes: long rings for few, short ones for many.
+  // The sizes for so many local processes: long rings for few, short ones for many. `squeeze` 1 and 2 give
+  // smaller ones, for where memory is scarce.
   static base::Result<Geometry> advised(uint32_t sections, uint32_t ring_lines_wish, uint32_t buffers_wish,
-                                        uint32_t buffer_bytes);
+                                        uint32_t buffer_bytes, int squeeze = 0);
 
   uint64_t section(uint32_t index) const { return first_section + index * section_bytes; }
   uint64_t ring(uint32_t owner, uint32_t receiver) const {
@@ -153,8 +154,9 @@ class Mapping;
 // Writes header and directory into zeroed memory; procs[i] is the rank that owns section i.
 base::Status format_region(Mapping& mapping, const Geometry& geometry, const Job& job, uint32_t generation,
                            const uint32_t* procs);
-// Compares header and directory with what this process derived itself. kOk, or says what differs.
-base::Status check_region(const Mapping& mapping, const Geometry& geometry, const Job& job,
-                          const uint32_t* procs, uint32_t* generation);
+// Takes the three free numbers of the geometry from the header, checks everything else against what this
+// process knows. kOk, or says what differs.
+base::Status check_region(const Mapping& mapping, uint32_t sections, const Job& job, const uint32_t* procs,
+                          Geometry* geometry, uint32_t* generation);
 
 }  // namespace vicinity::region

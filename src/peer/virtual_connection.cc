@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Queueing, control messages, single copy and the end of a connection.
+#include "peer/virtual_connection.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/log.h"
+#include "channel/cma/cma.h"
+#include "peer/table.h"
+
+namespace vicinity::peer {
+namespace {
+
+// A control message that found no room: the copy lives until it is sent.
+struct PostedCopy : Pending {
+  std::byte copy[64];
+};
+
+}  // namespace
+
+void VirtualConnection::be_nothing(Proc proc, std::string reason) {
+  proc_ = proc;
+  kind_ = Kind::kNone;
+  reason_ = std::move(reason);
+}
+
+void VirtualConnection::be_self(Proc proc, channel::self::SelfChannel* self) {
+  proc_ = proc;
+  kind_ = Kind::kSelf;
+  self_ = self;
+  largest_ = self->largest();
+  single_copy_ = true;
+  reason_ = "the process itself";
+}
+
+void VirtualConnection::be_ring(Proc proc, channel::ring::Sender sender, int pid) {
+  proc_ = proc;
+  kind_ = Kind::kRing;
+  ring_ = std::move(sender);
+  largest_ = ring_.largest();
+  pid_ = pid;
+  set_straight();
+}
+
+void VirtualConnection::be_fake(Proc proc, channel::fake::FakeEnd* end) {
+  proc_ = proc;
+  kind_ = Kind::kFake;
+  fake_ = end;
+  largest_ = end->largest();
+  reason_ = "a test";
+}
+
+void VirtualConnection::allow_single_copy(bool yes, std::string reason) {
+  single_copy_ = yes;
+  reason_ = std::move(reason);
+}
+
+const char* VirtualConnection::channel_name() const {
+  switch (kind_) {
+    case Kind::kSelf: return channel::self::SelfChannel::name();
+    case Kind::kRing: return channel::ring::Sender::name();
+    case Kind::kFake: return channel::fake::FakeEnd::name();
+    case Kind::kNone: break;
+  }
+  return "none";
+}
+
+Answer VirtualConnection::send_on_channel(const Envelope& envelope, const void* data, size_t bytes) {
+  Answer answer = Answer::kFailed;
+  switch (kind_) {
+    case Kind::kSelf: answer = self_->send(envelope, data, bytes); break;
+    case Kind::kRing: answer = ring_.send(envelope, data, bytes); break;
+    case Kind::kFake: answer = fake_->send(envelope, data, bytes); break;
+    case Kind::kNone: break;
+  }
+  if (answer == Answer::kDone) {
+    ++counters_.messages_sent;
+    counters_.bytes_sent += bytes;
+  } else if (answer == Answer::kFailed) {
+    failed();
+  }
+  return answer;
+}
+
+Answer VirtualConnection::try_send_slowly(const Envelope& envelope, const void* data, size_t bytes) {
+  if (lost_) return Answer::kFailed;
+  return queue_.empty() ? send_on_channel(envelope, data, bytes) : Answer::kRetry;
+}
+
+// The ring found that the peer's credit is a lie: everybody learns of it from the next progress.
+void VirtualConnection::failed() {
+  if (!lost_ && ring_.failure()) detail::report_lost(proc_, ring_.failure());
+}
+
+void VirtualConnection::queue(Pending* pending) {
+  queue_.push_back(pending);
+  straight_ = false;
+  detail::has_work(*this);
+}
+
+void VirtualConnection::post(const Envelope& envelope, const void* data, size_t bytes) {
+  if (try_send(envelope, data, bytes) != Answer::kRetry) return;
+  auto* pending = new (std::nothrow) PostedCopy;
+  if (!pending || bytes > sizeof pending->copy) {
+    delete pending;
+    VICINITY_LOG(kError, "a control message of %zu bytes to rank %u could not be queued", bytes, proc_);
+    return;
+  }
+  if (bytes) std::memcpy(pending->copy, data, bytes);
+  pending->envelope = envelope;
+  pending->data = pending->copy;
+  pending->bytes = bytes;
+  pending->sent = [](Pending* self, base::Status) { delete static_cast<PostedCopy*>(self); };
+  queue(pending);
+}
+
+int VirtualConnection::flush() {
+  int events = 0;
+  while (Pending* pending = queue_.front()) {
+    base::Status status = base::kOk;
+    const Answer answer =
+        lost_ ? Answer::kFailed : send_on_channel(pending->envelope, pending->data, pending->bytes);
+    if (answer == Answer::kRetry) return events;
+    if (answer == Answer::kFailed)
+      status = base::fail(base::kProcAborted, "rank %u is gone: %s", proc_, reason_.c_str());
+    queue_.pop_front();
+    ++events;
+    if (pending->sent) pending->sent(pending, status);  // may send or queue more
+  }
+  if (!lost_) set_straight();
+  return events;
+}
+
+void VirtualConnection::lose(const char* why) {
+  if (lost_) return;
+  lost_ = true;
+  straight_ = false;
+  single_copy_ = false;
+  if (kind_ == Kind::kRing) ring_.close(why);
+  reason_ = why;
+  if (!queue_.empty()) detail::has_work(*this);
+}
+
+bool VirtualConnection::read_remote(uint64_t address, const struct iovec* into, size_t pieces, size_t bytes) {
+  if (!single_copy_) return false;
+  if (kind_ == Kind::kSelf) {
+    const auto* from = reinterpret_cast<const std::byte*>(address);
+    for (size_t i = 0; i < pieces && bytes != 0; ++i) {
+      const size_t part = std::min(into[i].iov_len, bytes);
+      if (part) std::memmove(into[i].iov_base, from, part);
+      from += part;
+      bytes -= part;
+    }
+    return true;
+  }
+  const int error = channel::cma::read(pid_, address, into, pieces, bytes);
+  if (error == 0) return true;
+  char why[96];
+  std::snprintf(why, sizeof why, "process_vm_readv: %s", strerror(error));
+  demote(why);
+  return false;
+}
+
+void VirtualConnection::demote(const char* why) {
+  if (!single_copy_) return;
+  single_copy_ = false;
+  reason_ = std::string("no single copy: ") + why;
+  VICINITY_LOG(kInfo, "large messages from rank %u go through the region from now on: %s", proc_, why);
+}
+
+Counters& VirtualConnection::counters() {
+  detail::fill_received(proc_, counters_);
+  return counters_;
+}
+
+}  // namespace vicinity::peer

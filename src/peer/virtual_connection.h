@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The virtual connection: our end towards one process, all that p2p/ sees of it.
+//
+// Invariant: messages leave in the order of try_send(), queue() and post(). `straight_` is true when
+// nothing is queued and the channel is a ring; then try_send() is the ring's send, inlined.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/list.h"
+#include "base/status.h"
+#include "channel/channel.h"
+#include "channel/fake/fake.h"
+#include "channel/ring/sender.h"
+#include "channel/self/self.h"
+
+namespace vicinity::peer {
+
+using channel::Answer;
+using channel::Envelope;
+using channel::Proc;
+
+// A message that waits for room in its channel. Lives in the request of whoever sends it.
+struct Pending {
+  base::Link link;
+  Envelope envelope{};
+  const void* data = nullptr;
+  size_t bytes = 0;
+  void (*sent)(Pending* self, base::Status status) = nullptr;  // called once, from progress
+};
+
+struct Counters {  // performance variables, per channel kind and peer
+  uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0;
+};
+
+class VirtualConnection {
+ public:
+  VirtualConnection() = default;
+  VirtualConnection(const VirtualConnection&) = delete;
+  VirtualConnection& operator=(const VirtualConnection&) = delete;
+
+  Proc proc() const { return proc_; }
+  // Same physical host, direct memory.
+  bool co_resident() const { return kind_ != Kind::kNone; }
+  // read_remote() from this peer works, until it fails.
+  bool single_copy() const { return single_copy_; }
+  // Most payload bytes of one message on the channel in use now.
+  size_t largest() const { return largest_; }
+  const char* channel_name() const;
+  // Why this channel, for `vicinity map`.
+  const char* reason() const { return reason_.c_str(); }
+  // The peer is gone, or lied: every send answers kFailed.
+  bool lost() const { return lost_; }
+
+  // Sends now, or answers kRetry without effect. Keeps order: kRetry while anything is queued.
+  // Free of charge on the ring: envelope.word == 0 (otherwise the first line carries 44 bytes, not 48).
+  Answer try_send(const Envelope& envelope, const void* data, size_t bytes) {
+    if (straight_) [[likely]] {
+      const Answer answer = ring_.send(envelope, data, bytes);
+      if (answer == Answer::kDone) [[likely]] {
+        ++counters_.messages_sent;
+        counters_.bytes_sent += bytes;
+        return answer;
+      }
+      if (answer == Answer::kFailed) failed();
+      return answer;
+    }
+    return try_send_slowly(envelope, data, bytes);
+  }
+  // Queues behind everything queued before; `pending` and its data must live until `sent`.
+  void queue(Pending* pending);
+  // For small control messages (<= 64 bytes): sends or queues a private copy. Never fails for lack of room.
+  void post(const Envelope& envelope, const void* data, size_t bytes);
+
+  // Reads `bytes` from the peer's memory by the kernel (CMA): the pieces of `into` are filled from the
+  // remote range. On refusal: demotes the pair with one log line and returns false; the caller then
+  // asks the peer to send through the channel.
+  bool read_remote(uint64_t address, const struct iovec* into, size_t pieces, size_t bytes);
+  void demote(const char* why);
+  Counters& counters();
+
+  // --- for the coordinator ---
+  enum class Kind : uint8_t { kNone, kSelf, kRing, kFake };
+  void be_nothing(Proc proc, std::string reason);
+  void be_self(Proc proc, channel::self::SelfChannel* self);
+  void be_ring(Proc proc, channel::ring::Sender sender, int pid);
+  void be_fake(Proc proc, channel::fake::FakeEnd* end);
+  void allow_single_copy(bool yes, std::string reason);
+  // Sends what is queued as far as there is room; returns the number of messages finished.
+  int flush();
+  // No more messages; what is queued is told so by the next flush().
+  void lose(const char* why);
+  bool has_work() const { return !queue_.empty(); }
+  base::Link work;  // in the coordinator's list while something is queued
+
+ private:
+  using Queue = base::List<Pending, &Pending::link>;
+
+  Answer try_send_slowly(const Envelope& envelope, const void* data, size_t bytes);
+  Answer send_on_channel(const Envelope& envelope, const void* data, size_t bytes);
+  void failed();
+  void set_straight() { straight_ = kind_ == Kind::kRing && queue_.empty(); }
+
+  channel::ring::Sender ring_;  // first: its first line is what a small send touches
+  Counters counters_;
+  Proc proc_ = 0;
+  Kind kind_ = Kind::kNone;
+  bool straight_ = false;
+  bool single_copy_ = false;
+  bool lost_ = false;
+  size_t largest_ = 0;
+  int pid_ = 0;
+  channel::self::SelfChannel* self_ = nullptr;
+  channel::fake::FakeEnd* fake_ = nullptr;
+  Queue queue_;
+  std::string reason_;
+};
+
+}  // namespace vicinity::peer
