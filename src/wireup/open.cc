@@ -48,8 +48,9 @@ bool slurm_serves_pmi2() {
 
 const char* pmi_launcher(bool version2) {
   if (std::getenv("VICINITY_MPIEXEC")) return "vicinity";
-  if (version2) return "slurm-pmi2";
-  return std::getenv("SLURM_STEP_ID") && std::getenv("PMI_JOBID") ? "slurm-pmi1" : "hydra";
+  const bool slurm = std::getenv("SLURM_STEP_ID") && std::getenv("PMI_JOBID");
+  if (version2) return slurm ? "slurm-pmi2" : "pmi2";
+  return slurm ? "slurm-pmi1" : "hydra";
 }
 
 Result<std::unique_ptr<Wireup>> open_fd(const char* text, bool version2) {

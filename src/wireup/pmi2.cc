@@ -87,6 +87,8 @@ int Pmi2::universe_size() {
 
 Status Pmi2::open() {
   VICINITY_TRY(greet());
+  // Hydra's parser takes no empty value.
+  if (identity_.job.empty()) identity_.job = "unknown";
   auto reply = ask(pmi2::kFullInit, {identity_.job, std::to_string(identity_.rank), "FALSE"});
   if (!reply.ok()) return reply.status();
   auto rank = parse_number(*reply->find("rank"));
