@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each rank runs: mpi4py's own test program, with a result file per rank.
+
+  rank.py TEST_FOLDER RESULT_FOLDER UNSUPPORTED_FILE [arguments of mpi4py's test/main.py]
+A test that ends with MPI_ERR_UNSUPPORTED_OPERATION of a function that spec/mpi marks as unsupported is
+skipped; the same error from any other function is a failure. RESULT_FOLDER/now.RANK names the test that
+runs, for the case that it never ends; RESULT_FOLDER/RANK.json is the outcome.
+"""
+import json
+import os
+import re
+import sys
+import unittest
+
+test_folder, result_folder, unsupported_file = sys.argv[1:4]
+sys.argv[1:4] = []
+sys.dont_write_bytecode = True
+sys.path.insert(0, test_folder)
+with open(unsupported_file) as file:
+    UNSUPPORTED = set(file.read().split())
+
+from mpi4py import MPI  # noqa: E402
+
+rank = MPI.COMM_WORLD.Get_rank()
+if rank:  # rank 0 speaks for all; what the others say is kept
+    log = os.open(os.path.join(result_folder, f"{rank}.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(log, 2)
+now = open(os.path.join(result_folder, f"now.{rank}"), "w")
+
+
+def guard(call):
+    def guarded(self, *arguments):
+        try:
+            return call(self, *arguments)
+        except MPI.Exception as error:
+            function = re.match(r"MPI_\w+", error.Get_error_string())
+            name = function[0] if function else ""
+            if error.Get_error_class() == MPI.ERR_UNSUPPORTED_OPERATION and name in UNSUPPORTED:
+                raise unittest.SkipTest(f"unsupported: {name}") from None
+            raise
+    return guarded
+
+
+for part in ("_callSetUp", "_callTestMethod", "_callTearDown"):
+    setattr(unittest.TestCase, part, guard(getattr(unittest.TestCase, part)))
+
+
+class Result(unittest.TextTestResult):
+    def startTest(self, test):
+        now.seek(0)
+        now.truncate()
+        now.write(test.id())
+        now.flush()
+        super().startTest(test)
+
+
+class Runner(unittest.TextTestRunner):
+    resultclass = Result
+
+    def run(self, test):
+        result = super().run(test)
+        outcome = {
+            "run": result.testsRun,
+            "failed": [[t.id(), text] for t, text in result.failures + result.errors]
+            + [[t.id(), "unexpected success"] for t in result.unexpectedSuccesses],
+            "skipped": [[t.id(), why] for t, why in result.skipped],
+        }
+        with open(os.path.join(result_folder, f"{rank}.json"), "w") as file:
+            json.dump(outcome, file)
+        return result
+
+
+unittest.TextTestRunner = unittest.runner.TextTestRunner = Runner
+import main  # noqa: E402
+
+main.main(module=None, argv=[os.path.join(test_folder, "main.py"), *sys.argv[1:]], testRunner=Runner)
