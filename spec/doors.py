@@ -31,8 +31,7 @@ OPTIONAL_POINTERS = {"STATUS", "ARGUMENT_COUNT", "ARGUMENT_LIST", "LOGICAL_VOID"
 
 def is_object(function, p, direction):
     """Does this parameter become a reference (in), or come from one (out)?"""
-    return p.small in model.OBJECTS and not p.array and p.direction == direction and not function.has("raw") and \
-        not (function.room == "coll" and p.kind == "DATATYPE")
+    return p.object and p.direction == direction and not (function.room == "coll" and p.kind == "DATATYPE")
 
 
 def moves_data(function, p):
@@ -42,7 +41,7 @@ def moves_data(function, p):
 
 def handle_check(function, p):
     if is_object(function, p, "inout"):
-        return f'door.handle_at<object::{model.OBJECTS[p.small]}>({p.name}, "{p.name}")'
+        return f'door.handle_at<object::{p.object}>({p.name}, "{p.name}")'
     if not is_object(function, p, "in"):
         return None
     check = "handle"
@@ -95,21 +94,22 @@ def pointer_check(function, p):
     return None
 
 
-def checks(function):
+def checks(function, wide=False):
     """Handles first, so that the right error handler is known; then the rest in order."""
     found = [] if function.has("anytime") else ["door.running()"]
-    ordered = sorted(function.parameters, key=lambda p: p.kind != "COMMUNICATOR")
+    parameters = function.of_form(wide)
+    ordered = sorted(parameters, key=lambda p: p.kind != "COMMUNICATOR")
     found += [check for check in (handle_check(function, p) for p in ordered) if check]
-    if function.has("raw") or function.has("unsupported"):
+    if function.has("unsupported"):
         return found
-    for p in function.parameters:
+    for p in parameters:
         if is_object(function, p, "in") or is_object(function, p, "inout"):
             continue
         if p.direction == "in" and not p.array and scalar_check(function, p):
             found.append(scalar_check(function, p))
         elif not function.has("tool"):
             found.append(pointer_check(function, p))
-    found += [buffer_check(function, p) for p in function.parameters if p.kind == "BUFFER"]
+    found += [buffer_check(function, p) for p in parameters if p.kind == "BUFFER"]
     return [check for check in found if check]
 
 
@@ -120,11 +120,13 @@ def narrowed(p, wide):
 
 def argument(function, p, wide):
     kind = entry_type(function, p, wide)
+    if function.has("raw"):
+        return p.name
     if is_object(function, p, "in"):
         return f"{p.name}_" if kind.endswith("*") else f"*{p.name}_"
     if is_object(function, p, "out"):
         return f"{p.name} ? &{p.name}_ : nullptr" if function.has("tool") else f"&{p.name}_"
-    if narrowed(p, wide) and not function.has("raw"):
+    if narrowed(p, wide):
         return f"&{p.name}_"
     return p.name
 
@@ -132,8 +134,9 @@ def argument(function, p, wide):
 def locals_of(function, wide):
     lines = []
     for p in function.of_form(wide):
-        if is_object(function, p, "in") or is_object(function, p, "out") and not function.has("unsupported"):
-            lines.append(f"  object::{model.OBJECTS[p.small]}* {p.name}_ = nullptr;")
+        if is_object(function, p, "in") or is_object(function, p, "out") and not (
+                function.has("unsupported") or function.has("raw")):
+            lines.append(f"  object::{p.object}* {p.name}_ = nullptr;")
         elif narrowed(p, wide) and not (function.has("raw") or function.has("unsupported")):
             lines.append(f"  MPI_Count {p.name}_ = {f'{p.name} ? *{p.name} : 0' if p.direction == 'inout' else 0};")
     return lines
@@ -182,7 +185,7 @@ def body(function, name, wide):
     unlocked = "<door::kUnlocked>" if function.has("unlocked") else ""
     lines = [null_name(function)] if function.has("named") else []
     lines += [f'  Door{unlocked} door("{name}");', *locals_of(function, wide)]
-    conditions = checks(function)
+    conditions = checks(function, wide)
     if function.has("unsupported"):
         conditions, action = conditions + ["door.unsupported()"], None
     else:
@@ -201,7 +204,7 @@ def body(function, name, wide):
 def door(function, name, wide):
     parameters = ", ".join(p.declaration(wide) for p in function.of_form(wide)) or "void"
     if function.has("unsupported"):
-        used = " && ".join(checks(function)) + finish(function)
+        used = " && ".join(checks(function, wide)) + finish(function)
         parameters = ", ".join(unnamed(p, wide) if f"{p.name}" not in used else p.declaration(wide)
                                for p in function.of_form(wide)) or "void"
     head = f'extern "C" {function.returns} P{name}({parameters}) {{'

@@ -25,7 +25,7 @@ def entry_type(function, p, wide=False):
         if p.array:
             return "object::CountArray"
         return "MPI_Count" if p.direction == "in" else "MPI_Count*"
-    cls = model.OBJECTS.get(p.small)
+    cls = p.object
     if cls is None or p.direction == "inout" or cls == "Datatype" and function.room == "coll":
         return p.c_type()
     if p.direction == "out":

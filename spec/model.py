@@ -72,6 +72,11 @@ class Parameter:
         return f"{const}{base.rstrip('*')} {stars}{self.name}{brackets}"
 
     @property
+    def object(self):
+        """The class in vicinity::object behind this handle; None if the library takes it as it is."""
+        return None if self.array or self.kind.startswith("PEER_") else OBJECTS.get(self.small)
+
+    @property
     def is_indirect(self):
         return self.pointer or self.kind == "STATUS" and not self.array or self.kind.startswith("FUNCTION:")
 
