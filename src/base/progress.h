@@ -8,26 +8,30 @@
 //
 // Threads: with MPI_THREAD_MULTIPLE every door holds `engine_lock` (recursive for its owner, so that
 // user callbacks may call MPI). progress() and pollers run with it held; wait_until() gives it up
-// entirely, whatever its depth, between polls and while asleep. With lower thread levels
+// entirely, whatever its depth, when others want it, and always while it yields or sleeps. Of several
+// waiting threads one polls, the others sleep until something has happened. With lower thread levels
 // the lock does nothing.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
+#include "base/clock.h"
 #include "base/list.h"
 
 namespace vicinity::base {
 
 class Poller {
  public:
-  Link link;
   virtual int poll() = 0;  // returns how many events it handled; must not block
+
  protected:
   ~Poller() = default;
 };
 
+// A poller may add and remove pollers, itself too.
 void add_poller(Poller* poller);
-void remove_poller(Poller* poller);
+void remove_poller(Poller* poller);  // nothing happens if it was not added
 int progress();  // every poller once; returns the number of events
 
 // How to sleep and be woken, given by the channel that has shared memory (nullptr: timed sleep only).
@@ -45,33 +49,119 @@ class Sleeper {
 };
 void set_sleeper(Sleeper* sleeper);
 
-// Told once by world/: do the ranks of this host outnumber the cores they may use?
+// Told once at start: do the ranks of this host outnumber the cores they may use?
 void set_oversubscribed(bool oversubscribed);
 void set_threads_multiple(bool multiple);  // before any second thread enters
-bool threads_multiple();
 
+namespace detail {
+extern bool multiple;
+}
+inline bool threads_multiple() { return detail::multiple; }
+
+// A mutex that is recursive for its owner. It lets threads overtake each other, which is fast;
+// fairness towards those who wait is the business of give_way() and release_all().
 class EngineLock {
  public:
-  void lock();    // no-op unless threads_multiple()
-  void unlock();
+  void lock() {
+    if (detail::multiple) [[unlikely]] lock_really();
+  }
+  void unlock() {
+    if (detail::multiple) [[unlikely]] unlock_really();
+  }
+
+  // For wait_until().
+  bool wanted() const { return wanting_.load(std::memory_order_relaxed) != 0; }
+  uint32_t release_all();             // returns the depth
+  void acquire_again(uint32_t depth);
+  void give_way();                    // lets at least one of those who want it have it
+  void forget();                      // the lock will be no more: gives it up if it is ours
+
+ private:
+  void lock_really();
+  void unlock_really();
+  void acquire();
+  void release();
+
+  std::atomic<uint32_t> word_{0};      // 0 free, 1 held, 2 held and somebody sleeps (futex)
+  std::atomic<uint32_t> wanting_{0};   // threads in acquire()
+  std::atomic<uint32_t> takings_{0};   // how often it was taken by those who had to wait
+  std::atomic<const void*> owner_{nullptr};
+  uint32_t depth_ = 0;                 // of the owner
 };
 extern EngineLock engine_lock;
 
 namespace detail {
-// One round of waiting after a poll that found nothing. Keeps its state in `round`.
-void idle(uint32_t& round);
+
+// How one wait goes on after polls that found nothing: spin -> yield -> sleep.
+class Waiter {
+ public:
+  Waiter();
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+  ~Waiter() {
+    if (armed_) [[unlikely]] disarm();
+  }
+  // After every progress(), with the number of its events, while the condition does not hold.
+  void round(int events) {
+    if (events > 0) {
+      again();
+    } else if (--budget_ == 0) [[unlikely]] {
+      idle();
+    }
+  }
+
+ private:
+  enum class Phase : uint8_t { kSpin, kYield, kArmed };
+
+  void again();
+  void idle();
+  void spun();
+  void yield();
+  void sleep();
+  void disarm();
+
+  uint32_t budget_;          // polls until idle()
+  Phase phase_;
+  bool armed_ = false;
+  uint32_t yields_ = 0;
+  int sleep_us_;
+  Sleeper* sleeper_armed_ = nullptr;
+  int64_t began_ = 0, looked_ = 0;  // ns; 0: the clock has not been read yet
+};
+
+// The same among several threads.
+class SharedWaiter {
+ public:
+  SharedWaiter();
+  SharedWaiter(const SharedWaiter&) = delete;
+  SharedWaiter& operator=(const SharedWaiter&) = delete;
+  ~SharedWaiter();
+  // The condition does not hold: poll, or wait for the one who polls. The lock is held before and after.
+  void round();
+
+ private:
+  void poll();
+  void stand_by();
+
+  Waiter waiter_;
+  bool polling_ = false;  // this wait has taken the role of the poller
+};
+
 }  // namespace detail
 
 template <class Condition>
 inline void wait_until(Condition&& done) {
-  uint32_t round = 0;
-  while (!done()) {
-    if (progress() > 0) {
-      round = 0;
-      continue;
-    }
+  if (threads_multiple()) [[unlikely]] {
+    detail::SharedWaiter waiter;
+    while (!done()) waiter.round();
+    return;
+  }
+  if (done()) return;
+  detail::Waiter waiter;
+  for (;;) {
+    const int events = progress();
     if (done()) return;
-    detail::idle(round);
+    waiter.round(events);
   }
 }
 

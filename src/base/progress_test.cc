@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waiting: one thread, several threads, sleepers, and the engine lock.
+#include "base/progress.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace vicinity::base {
+namespace {
+
+struct CountingPoller final : Poller {
+  int polls = 0, event_at = -1;
+  int poll() override { return ++polls == event_at; }
+};
+
+TEST(Progress, PollersMayComeAndGoWhilePolled) {
+  struct Once final : Poller {
+    int polls = 0;
+    int poll() override {
+      ++polls;
+      remove_poller(this);
+      return 1;
+    }
+  } once;
+  CountingPoller always;
+  add_poller(&once);
+  add_poller(&always);
+  progress();
+  EXPECT_EQ(progress(), 0);
+  EXPECT_EQ(once.polls, 1);
+  EXPECT_GE(always.polls, 1);
+  remove_poller(&always);
+  remove_poller(&always);  // once more does nothing
+  const int polls = always.polls;
+  progress();
+  EXPECT_EQ(always.polls, polls);
+}
+
+// A sleeper that is woken by a condition variable's poor relative.
+struct TestSleeper final : Sleeper {
+  std::atomic<int> arms{0}, disarms{0}, sleeps{0}, wakes{0};
+  std::atomic<uint32_t> word{0};
+  uint32_t seen = 0;
+  void arm() override { ++arms, seen = word.load(); }
+  void disarm() override { ++disarms; }
+  void sleep(int timeout_us) override {
+    ++sleeps;
+    for (int i = 0; i < timeout_us && word.load() == seen; i += 100) usleep(100);
+  }
+  void wake_self() override { ++wakes, ++word; }
+};
+
+TEST(Progress, ALongWaitSleepsAndEveryArmIsUndone) {
+  TestSleeper sleeper;
+  set_sleeper(&sleeper);
+  const int64_t end = now_ns() + 30'000'000;
+  wait_until([&] { return now_ns() > end; });
+  EXPECT_GE(sleeper.sleeps, 2);
+  EXPECT_EQ(sleeper.arms, sleeper.disarms);
+  // A wait that ends between arm() and sleep() is undone as well.
+  const int sleeps = sleeper.sleeps;
+  wait_until([&, arms = sleeper.arms.load()] { return sleeper.arms > arms; });
+  EXPECT_EQ(sleeper.sleeps, sleeps);
+  EXPECT_EQ(sleeper.arms, sleeper.disarms);
+  set_sleeper(nullptr);
+}
+
+TEST(Progress, AShortWaitDoesNotSleep) {
+  TestSleeper sleeper;
+  set_sleeper(&sleeper);
+  CountingPoller poller;
+  add_poller(&poller);
+  wait_until([&] { return poller.polls >= 200; });
+  EXPECT_EQ(sleeper.arms, 0);
+  remove_poller(&poller);
+  set_sleeper(nullptr);
+}
+
+TEST(Progress, OversubscribedWaitsYieldAtOnceAndThenSleep) {
+  TestSleeper sleeper;
+  set_sleeper(&sleeper);
+  set_oversubscribed(true);
+  CountingPoller poller;
+  add_poller(&poller);
+  wait_until([&] { return sleeper.sleeps >= 1; });
+  EXPECT_LE(poller.polls, 60);  // a poll per yield
+  set_oversubscribed(false);
+  remove_poller(&poller);
+  set_sleeper(nullptr);
+}
+
+class Multiple : public testing::Test {
+ protected:
+  void SetUp() override { set_threads_multiple(true); }
+  void TearDown() override { set_threads_multiple(false); }
+};
+
+TEST_F(Multiple, TheLockIsRecursiveAndExcludes) {
+  int counter = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5000; ++i) {
+        engine_lock.lock();
+        engine_lock.lock();
+        ++counter;
+        engine_lock.unlock();
+        ++counter;
+        engine_lock.unlock();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(counter, 40000);
+}
+
+TEST_F(Multiple, AThreadThatWaitsLetsOthersIn) {
+  bool done = false;
+  std::thread waiter([&] {
+    engine_lock.lock();
+    engine_lock.lock();  // whatever the depth
+    wait_until([&] { return done; });
+    engine_lock.unlock();
+    engine_lock.unlock();
+  });
+  for (int i = 0; i < 1000; ++i) {
+    engine_lock.lock();
+    engine_lock.unlock();
+  }
+  engine_lock.lock();
+  done = true;
+  engine_lock.unlock();
+  waiter.join();
+}
+
+TEST_F(Multiple, ACompletionByOneThreadWakesAnotherThatSleeps) {
+  TestSleeper sleeper;
+  set_sleeper(&sleeper);
+  bool first = false, second = false;
+  std::atomic<int64_t> woke{0};
+  std::thread poller([&] { wait_until([&] { return first; }); });
+  std::thread bystander([&] {
+    wait_until([&] { return second; });
+    woke = now_ns();
+  });
+  while (sleeper.sleeps == 0) usleep(1000);
+  usleep(3000);
+  engine_lock.lock();
+  second = true;
+  const int64_t told = now_ns();
+  engine_lock.unlock();
+  bystander.join();
+  EXPECT_LT(woke - told, 200'000'000);
+  engine_lock.lock();
+  first = true;
+  engine_lock.unlock();
+  poller.join();
+  set_sleeper(nullptr);
+}
+
+TEST_F(Multiple, TheRoleOfThePollerIsHandedOver) {
+  struct Steps final : Poller {
+    int steps = 0;
+    int poll() override { return ++steps % 3 == 0; }
+  } steps;
+  engine_lock.lock();
+  add_poller(&steps);
+  engine_lock.unlock();
+  std::vector<std::thread> threads;
+  std::atomic<int> ended{0};
+  for (int t = 1; t <= 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int round = 1; round <= 20; ++round) wait_until([&] { return steps.steps >= round * 100 + t * 7; });
+      ++ended;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ended, 4);
+  engine_lock.lock();
+  remove_poller(&steps);
+  engine_lock.unlock();
+}
+
+TEST_F(Multiple, ACallbackMayWaitInsideAWait) {
+  struct Nested final : Poller {
+    bool in = false;
+    int polls = 0;
+    int poll() override {
+      ++polls;
+      if (in || polls < 10) return 0;
+      in = true;
+      wait_until([&] { return polls > 20; });
+      return 1;
+    }
+  } nested;
+  add_poller(&nested);
+  wait_until([&] { return nested.polls > 30; });
+  remove_poller(&nested);
+  EXPECT_TRUE(nested.in);
+}
+
+TEST(EngineLock, WithoutThreadsItDoesNothing) {
+  engine_lock.lock();
+  set_threads_multiple(true);
+  engine_lock.unlock();  // the door that was entered before
+  engine_lock.lock();
+  set_threads_multiple(false);
+  engine_lock.unlock();
+  set_threads_multiple(true);
+  std::thread other([] {
+    engine_lock.lock();
+    engine_lock.unlock();
+  });
+  other.join();
+  set_threads_multiple(false);
+}
+
+}  // namespace
+}  // namespace vicinity::base
