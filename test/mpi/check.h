@@ -38,29 +38,30 @@ static inline int class_of(int code) {
   return class;
 }
 
-#define CHECK(condition) \
-  do { \
+#define CHECK(condition)                                                       \
+  do {                                                                         \
     if (!(condition)) failed(__FILE__, __LINE__, "CHECK(" #condition ")", ""); \
   } while (0)
 
-#define EQUAL(value, wanted) \
-  do { \
-    long long value_ = (long long)(value), wanted_ = (long long)(wanted); \
-    char more_[96]; \
+#define EQUAL(value, wanted)                                                 \
+  do {                                                                       \
+    long long value_ = (long long)(value), wanted_ = (long long)(wanted);    \
+    char more_[96];                                                          \
     snprintf(more_, sizeof more_, " is %lld, wanted %lld", value_, wanted_); \
-    if (value_ != wanted_) failed(__FILE__, __LINE__, #value, more_); \
+    if (value_ != wanted_) failed(__FILE__, __LINE__, #value, more_);        \
   } while (0)
 
-#define OK(call) \
-  do { \
-    int code_ = (call); \
+#define OK(call)                                                                    \
+  do {                                                                              \
+    int code_ = (call);                                                             \
     if (code_ != MPI_SUCCESS) failed(__FILE__, __LINE__, #call, class_name(code_)); \
   } while (0)
 
-#define FAILS(class, call) \
-  do { \
-    int code_ = (call); \
-    if (class_of(code_) != (class)) failed(__FILE__, __LINE__, #call " must fail with " #class ";", class_name(code_)); \
+#define FAILS(class, call)                                                                \
+  do {                                                                                    \
+    int code_ = (call);                                                                   \
+    if (class_of(code_) != (class))                                                       \
+      failed(__FILE__, __LINE__, #call " must fail with " #class ";", class_name(code_)); \
   } while (0)
 
 static inline void begin(int* argc, char*** argv) {

@@ -16,8 +16,10 @@ int main(int argc, char** argv) {
   OK(MPI_Type_commit(&odd));
   for (int i = 0; i < 2 * kElements; i++) in[i] = rank == 0 ? i * 5 : -1;
   // The root sends contiguous ints in threes; others receive into every second place.
-  if (rank % 2 == 0) OK(MPI_Bcast(in, kElements / 3, odd, 0, MPI_COMM_WORLD));
-  else OK(MPI_Bcast(in, 1, column, 0, MPI_COMM_WORLD));
+  if (rank % 2 == 0)
+    OK(MPI_Bcast(in, kElements / 3, odd, 0, MPI_COMM_WORLD));
+  else
+    OK(MPI_Bcast(in, 1, column, 0, MPI_COMM_WORLD));
   for (int i = 0; i < kElements; i++) EQUAL(in[rank % 2 ? 2 * i : i], i * 5);
   if (rank % 2) EQUAL(in[1], -1);
   for (int i = 0; i < 2 * kElements; i++) in[i] = rank * 100000 + i;

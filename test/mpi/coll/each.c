@@ -4,16 +4,24 @@
 
 static MPI_Comm comm;
 static int *in, *out, *counts, *places;
-#define VALUE(from, i) ((from)*1009 + (i)*3 + 1)
+#define VALUE(from, i) ((from) * 1009 + (i) * 3 + 1)
 
 static void rooted(int root, int n) {
   int sum = size * (size - 1) / 2;
   for (int i = 0; i < n; i++) in[i] = rank == root ? VALUE(root, i) : -1;
   OK(MPI_Bcast(in, n, MPI_INT, root, comm));
-  for (int i = 0; i < n; i++) if (in[i] != VALUE(root, i)) { EQUAL(in[i], VALUE(root, i)); break; }
+  for (int i = 0; i < n; i++)
+    if (in[i] != VALUE(root, i)) {
+      EQUAL(in[i], VALUE(root, i));
+      break;
+    }
   for (int i = 0; i < n; i++) in[i] = VALUE(rank, i);
   OK(MPI_Reduce(in, out, n, MPI_INT, MPI_SUM, root, comm));
-  for (int i = 0; rank == root && i < n; i++) if (out[i] != sum * 1009 + size * (i * 3 + 1)) { EQUAL(out[i], sum * 1009 + size * (i * 3 + 1)); break; }
+  for (int i = 0; rank == root && i < n; i++)
+    if (out[i] != sum * 1009 + size * (i * 3 + 1)) {
+      EQUAL(out[i], sum * 1009 + size * (i * 3 + 1));
+      break;
+    }
   OK(MPI_Gather(in, n, MPI_INT, out, n, MPI_INT, root, comm));
   for (int r = 0; rank == root && r < size; r++)
     for (int i = 0; i < n; i += 1 + n / 50) EQUAL(out[r * n + i], VALUE(r, i));
@@ -72,10 +80,13 @@ static void all_to_all(int n) {
     for (int r = 0; r < size; r++)
       for (int i = 0; i < sc[r]; i++) in[(pass ? sp[r] / 4 : sp[r]) + i] = VALUE(rank, r * 31 + i);
     for (int i = 0; i < rt; i++) out[i] = -1;
-    if (pass == 0) OK(MPI_Alltoallv(in, sc, sp, MPI_INT, out, rc, rp, MPI_INT, comm));
-    else OK(MPI_Alltoallw(in, sc, sp, types, out, rc, rp, types, comm));
+    if (pass == 0)
+      OK(MPI_Alltoallv(in, sc, sp, MPI_INT, out, rc, rp, MPI_INT, comm));
+    else
+      OK(MPI_Alltoallw(in, sc, sp, types, out, rc, rp, types, comm));
     for (int r = 0; r < size; r++)
-      for (int i = 0; i < rc[r]; i += 1 + n / 50) EQUAL(out[(pass ? rp[r] / 4 : rp[r]) + i], VALUE(r, rank * 31 + i));
+      for (int i = 0; i < rc[r]; i += 1 + n / 50)
+        EQUAL(out[(pass ? rp[r] / 4 : rp[r]) + i], VALUE(r, rank * 31 + i));
     for (int r = 0; pass == 0 && r < size; r++) sp[r] *= 4, rp[r] *= 4;
   }
   free(types);
@@ -86,20 +97,26 @@ static void reductions(int n) {
   int sum = size * (size - 1) / 2;
   for (int i = 0; i < n * size; i++) in[i] = VALUE(rank, i), out[i] = -1;
   OK(MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, comm));
-  for (int i = 0; i < n; i++) if (out[i] != sum * 1009 + size * (i * 3 + 1)) { EQUAL(out[i], sum * 1009 + size * (i * 3 + 1)); break; }
+  for (int i = 0; i < n; i++)
+    if (out[i] != sum * 1009 + size * (i * 3 + 1)) {
+      EQUAL(out[i], sum * 1009 + size * (i * 3 + 1));
+      break;
+    }
   OK(MPI_Reduce_scatter_block(in, out, n, MPI_INT, MPI_SUM, comm));
   for (int i = 0; i < n; i += 1 + n / 50) EQUAL(out[i], sum * 1009 + size * ((rank * n + i) * 3 + 1));
   int total = 0;
   for (int r = 0; r < size; r++) counts[r] = r % 2 ? n : n / 2, places[r] = total, total += counts[r];
   OK(MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm));
-  for (int i = 0; i < counts[rank]; i += 1 + n / 50) EQUAL(out[i], sum * 1009 + size * ((places[rank] + i) * 3 + 1));
+  for (int i = 0; i < counts[rank]; i += 1 + n / 50)
+    EQUAL(out[i], sum * 1009 + size * ((places[rank] + i) * 3 + 1));
   OK(MPI_Scan(in, out, n, MPI_INT, MPI_SUM, comm));
   int below = rank * (rank + 1) / 2;
   for (int i = 0; i < n; i += 1 + n / 50) EQUAL(out[i], below * 1009 + (rank + 1) * (i * 3 + 1));
   for (int i = 0; i < n; i++) out[i] = -7;
   OK(MPI_Exscan(in, out, n, MPI_INT, MPI_SUM, comm));
   below -= rank;
-  for (int i = 0; i < n; i += 1 + n / 50) if (rank) EQUAL(out[i], below * 1009 + rank * (i * 3 + 1));
+  for (int i = 0; i < n; i += 1 + n / 50)
+    if (rank) EQUAL(out[i], below * 1009 + rank * (i * 3 + 1));
 }
 
 int main(int argc, char** argv) {

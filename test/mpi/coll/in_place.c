@@ -3,23 +3,29 @@
 #include "check.h"
 
 enum { kMost = 3000 };
-#define VALUE(from, i) ((from)*1009 + (i)*3 + 1)
+#define VALUE(from, i) ((from) * 1009 + (i) * 3 + 1)
 static int *data, *copy;
 
 static void rooted(int root, int n) {
   MPI_Comm w = MPI_COMM_WORLD;
   int sum = size * (size - 1) / 2;
   for (int i = 0; i < n; i++) data[i] = VALUE(rank, i);
-  if (rank == root) OK(MPI_Reduce(MPI_IN_PLACE, data, n, MPI_INT, MPI_SUM, root, w));
-  else OK(MPI_Reduce(data, NULL, n, MPI_INT, MPI_SUM, root, w));
+  if (rank == root)
+    OK(MPI_Reduce(MPI_IN_PLACE, data, n, MPI_INT, MPI_SUM, root, w));
+  else
+    OK(MPI_Reduce(data, NULL, n, MPI_INT, MPI_SUM, root, w));
   for (int i = 0; rank == root && i < n; i++) EQUAL(data[i], sum * 1009 + size * (i * 3 + 1));
   for (int i = 0; i < n; i++) data[rank * n + i] = VALUE(rank, i);
-  if (rank == root) OK(MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, n, MPI_INT, root, w));
-  else OK(MPI_Gather(data + rank * n, n, MPI_INT, NULL, 0, MPI_DATATYPE_NULL, root, w));
+  if (rank == root)
+    OK(MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, n, MPI_INT, root, w));
+  else
+    OK(MPI_Gather(data + rank * n, n, MPI_INT, NULL, 0, MPI_DATATYPE_NULL, root, w));
   for (int i = 0; rank == root && i < n * size; i++) EQUAL(data[i], VALUE(i / n, i % n));
   for (int i = 0; i < n * size; i++) data[i] = rank == root ? VALUE(i / n, i % n) : -1;
-  if (rank == root) OK(MPI_Scatter(data, n, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, root, w));
-  else OK(MPI_Scatter(NULL, 0, MPI_DATATYPE_NULL, data + rank * n, n, MPI_INT, root, w));
+  if (rank == root)
+    OK(MPI_Scatter(data, n, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, root, w));
+  else
+    OK(MPI_Scatter(NULL, 0, MPI_DATATYPE_NULL, data + rank * n, n, MPI_INT, root, w));
   for (int i = 0; i < n; i++) EQUAL(data[rank * n + i], VALUE(rank, i));
 }
 

@@ -5,7 +5,7 @@
 static MPI_Comm inter;
 static int side, mine, others, local;
 static int in[4096], out[4096], counts[64], places[64];
-#define VALUE(side, from, i) ((side)*50021 + (from)*1009 + (i)*3 + 1)
+#define VALUE(side, from, i) ((side) * 50021 + (from) * 1009 + (i) * 3 + 1)
 
 static int root_argument(int root_side, int root) {  // the root is rank `root` of side `root_side`
   if (side != root_side) return root;
@@ -70,7 +70,8 @@ int main(int argc, char** argv) {
   MPI_Comm half;
   side = rank >= (size + 1) / 3 && rank > 0;  // 1 + 1, 1 + 2, 1 + 3, 2 + 3, ...
   OK(MPI_Comm_split(MPI_COMM_WORLD, side, 0, &half));
-  OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, side ? 0 : ((size + 1) / 3 ? (size + 1) / 3 : 1), 12, &inter));
+  OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, side ? 0 : ((size + 1) / 3 ? (size + 1) / 3 : 1), 12,
+                          &inter));
   OK(MPI_Comm_size(half, &mine));
   OK(MPI_Comm_rank(half, &local));
   OK(MPI_Comm_remote_size(inter, &others));

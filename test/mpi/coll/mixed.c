@@ -7,7 +7,8 @@ enum { kComms = 12, kRounds = 30 };
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   MPI_Comm comms[kComms];
-  for (int i = 0; i < kComms; i++) OK(MPI_Comm_split(MPI_COMM_WORLD, (rank >> (i % 3)) & 1, i % 2 ? -rank : rank, &comms[i]));
+  for (int i = 0; i < kComms; i++)
+    OK(MPI_Comm_split(MPI_COMM_WORLD, (rank >> (i % 3)) & 1, i % 2 ? -rank : rank, &comms[i]));
   int right = (rank + 1) % size, left = (rank + size - 1) % size;
   for (int round = 0; round < kRounds; round++) {
     MPI_Request requests[2];

@@ -2,30 +2,42 @@
 // Predefined operations on the types they allow, against a plain loop; MINLOC and MAXLOC pairs; Reduce_local.
 #include <complex.h>
 #include <stdbool.h>
+
 #include "check.h"
 
-#define INTEGER(NAME, T, TYPE) \
-  static void NAME(void) { \
-    T mine[5], got[5], want[5]; \
-    MPI_Op ops[] = {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR}; \
-    for (int o = 0; o < 10; o++) { \
-      for (int r = 0; r < size; r++) \
-        for (int i = 0; i < 5; i++) { \
+#define INTEGER(NAME, T, TYPE)                                                                        \
+  static void NAME(void) {                                                                            \
+    T mine[5], got[5], want[5];                                                                       \
+    MPI_Op ops[] = {MPI_MAX, MPI_MIN,  MPI_SUM,  MPI_PROD, MPI_LAND,                                  \
+                    MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR,  MPI_BXOR};                                 \
+    for (int o = 0; o < 10; o++) {                                                                    \
+      for (int r = 0; r < size; r++)                                                                  \
+        for (int i = 0; i < 5; i++) {                                                                 \
           T v = (T)((r * 5 + i * 3 + 1) % 4 == 3 && o >= 4 && o <= 6 ? 0 : (r * 5 + i * 3 + 1) % 11); \
-          if (r == rank) mine[i] = v; \
-          if (r == 0) { want[i] = o >= 4 && o <= 6 && size > 1 ? v : v; continue; } \
-          T a = want[i]; \
-          want[i] = (T)(o == 0 ? (a > v ? a : v) : o == 1 ? (a < v ? a : v) : o == 2 ? a + v : o == 3 ? a * v \
-                    : o == 4 ? (a && v) : o == 5 ? (a || v) : o == 6 ? (!a != !v) : o == 7 ? (a & v) \
-                    : o == 8 ? (a | v) : (a ^ v)); \
-        } \
-      OK(MPI_Allreduce(mine, got, 5, TYPE, ops[o], MPI_COMM_WORLD)); \
-      for (int i = 0; i < 5; i++) { \
-        if (size == 1 && o >= 4 && o <= 6) continue; \
-        if (got[i] != want[i]) printf("%s, operation %d\n", #TYPE, o); \
-        EQUAL(got[i], want[i]); \
-      } \
-    } \
+          if (r == rank) mine[i] = v;                                                                 \
+          if (r == 0) {                                                                               \
+            want[i] = o >= 4 && o <= 6 && size > 1 ? v : v;                                           \
+            continue;                                                                                 \
+          }                                                                                           \
+          T a = want[i];                                                                              \
+          want[i] = (T)(o == 0   ? (a > v ? a : v)                                                    \
+                        : o == 1 ? (a < v ? a : v)                                                    \
+                        : o == 2 ? a + v                                                              \
+                        : o == 3 ? a * v                                                              \
+                        : o == 4 ? (a && v)                                                           \
+                        : o == 5 ? (a || v)                                                           \
+                        : o == 6 ? (!a != !v)                                                         \
+                        : o == 7 ? (a & v)                                                            \
+                        : o == 8 ? (a | v)                                                            \
+                                 : (a ^ v));                                                          \
+        }                                                                                             \
+      OK(MPI_Allreduce(mine, got, 5, TYPE, ops[o], MPI_COMM_WORLD));                                  \
+      for (int i = 0; i < 5; i++) {                                                                   \
+        if (size == 1 && o >= 4 && o <= 6) continue;                                                  \
+        if (got[i] != want[i]) printf("%s, operation %d\n", #TYPE, o);                                \
+        EQUAL(got[i], want[i]);                                                                       \
+      }                                                                                               \
+    }                                                                                                 \
   }
 INTEGER(i_char, signed char, MPI_SIGNED_CHAR)
 INTEGER(i_uchar, unsigned char, MPI_UNSIGNED_CHAR)
@@ -45,21 +57,24 @@ INTEGER(i_uint16, uint16_t, MPI_UINT16_T)
 INTEGER(i_uint32, uint32_t, MPI_UINT32_T)
 INTEGER(i_uint64, uint64_t, MPI_UINT64_T)
 
-#define REAL(NAME, T, TYPE, OPS) \
-  static void NAME(void) { \
-    T mine[3], got[3], want[3]; \
-    MPI_Op ops[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN}; \
-    for (int o = 0; o < OPS; o++) { \
-      for (int r = 0; r < size; r++) \
-        for (int i = 0; i < 3; i++) { \
-          T v = (T)((r + i) % 3 + 1); \
-          if (r == rank) mine[i] = v; \
-          want[i] = r == 0 ? v : o == 0 ? want[i] + v : o == 1 ? want[i] * v \
-                    : o == 2 ? (creal(want[i]) > creal(v) ? want[i] : v) : (creal(want[i]) < creal(v) ? want[i] : v); \
-        } \
-      OK(MPI_Allreduce(mine, got, 3, TYPE, ops[o], MPI_COMM_WORLD)); \
-      for (int i = 0; i < 3; i++) CHECK(got[i] == want[i]); \
-    } \
+#define REAL(NAME, T, TYPE, OPS)                                          \
+  static void NAME(void) {                                                \
+    T mine[3], got[3], want[3];                                           \
+    MPI_Op ops[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};                 \
+    for (int o = 0; o < OPS; o++) {                                       \
+      for (int r = 0; r < size; r++)                                      \
+        for (int i = 0; i < 3; i++) {                                     \
+          T v = (T)((r + i) % 3 + 1);                                     \
+          if (r == rank) mine[i] = v;                                     \
+          want[i] = r == 0   ? v                                          \
+                    : o == 0 ? want[i] + v                                \
+                    : o == 1 ? want[i] * v                                \
+                    : o == 2 ? (creal(want[i]) > creal(v) ? want[i] : v)  \
+                             : (creal(want[i]) < creal(v) ? want[i] : v); \
+        }                                                                 \
+      OK(MPI_Allreduce(mine, got, 3, TYPE, ops[o], MPI_COMM_WORLD));      \
+      for (int i = 0; i < 3; i++) CHECK(got[i] == want[i]);               \
+    }                                                                     \
   }
 REAL(r_float, float, MPI_FLOAT, 4)
 REAL(r_double, double, MPI_DOUBLE, 4)
@@ -68,23 +83,26 @@ REAL(r_cfloat, float complex, MPI_C_FLOAT_COMPLEX, 2)
 REAL(r_cdouble, double complex, MPI_C_DOUBLE_COMPLEX, 2)
 REAL(r_clong, long double complex, MPI_C_LONG_DOUBLE_COMPLEX, 2)
 
-#define PAIR(NAME, T, TYPE) \
-  static void NAME(void) { \
-    struct { T value; int index; } mine[4], got[4]; \
-    for (int what = 0; what < 2; what++) { \
+#define PAIR(NAME, T, TYPE)                                                                               \
+  static void NAME(void) {                                                                                \
+    struct {                                                                                              \
+      T value;                                                                                            \
+      int index;                                                                                          \
+    } mine[4], got[4];                                                                                    \
+    for (int what = 0; what < 2; what++) {                                                                \
       for (int i = 0; i < 4; i++) mine[i].value = (T)((rank * 3 + i) % 4), mine[i].index = rank * 10 + i; \
-      OK(MPI_Allreduce(mine, got, 4, TYPE, what ? MPI_MAXLOC : MPI_MINLOC, MPI_COMM_WORLD)); \
-      for (int i = 0; i < 4; i++) { \
-        T best = (T)(i % 4); \
-        int index = i; \
-        for (int r = 1; r < size; r++) { \
-          T v = (T)((r * 3 + i) % 4); \
-          if (what ? v > best : v < best) best = v, index = r * 10 + i; \
-        } \
-        CHECK(got[i].value == best); \
-        EQUAL(got[i].index, index); \
-      } \
-    } \
+      OK(MPI_Allreduce(mine, got, 4, TYPE, what ? MPI_MAXLOC : MPI_MINLOC, MPI_COMM_WORLD));              \
+      for (int i = 0; i < 4; i++) {                                                                       \
+        T best = (T)(i % 4);                                                                              \
+        int index = i;                                                                                    \
+        for (int r = 1; r < size; r++) {                                                                  \
+          T v = (T)((r * 3 + i) % 4);                                                                     \
+          if (what ? v > best : v < best) best = v, index = r * 10 + i;                                   \
+        }                                                                                                 \
+        CHECK(got[i].value == best);                                                                      \
+        EQUAL(got[i].index, index);                                                                       \
+      }                                                                                                   \
+    }                                                                                                     \
   }
 PAIR(p_float, float, MPI_FLOAT_INT)
 PAIR(p_double, double, MPI_DOUBLE_INT)

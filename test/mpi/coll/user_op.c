@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// User operations: not commutative (2 by 2 matrices) in rank order for every size and root, and on a derived type.
+// User operations: not commutative (2 by 2 matrices) in rank order for every size and root, and on a derived
+// type.
 #include "check.h"
 
-typedef struct { uint32_t a, b, c, d; } Matrix;
+typedef struct {
+  uint32_t a, b, c, d;
+} Matrix;
 static int calls, most_length;
 
 static void multiply(void* in, void* inout, int* length, MPI_Datatype* type) {

@@ -74,8 +74,10 @@ static void splits(void) {
   expect(comm, n, n - 1 - rank / 2);
   OK(MPI_Comm_free(&comm));
   OK(MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 5, 0, &comm));  // equal keys: old order
-  if (rank == 0) CHECK(comm == MPI_COMM_NULL);
-  else expect(comm, size - 1, rank - 1), MPI_Comm_free(&comm);
+  if (rank == 0)
+    CHECK(comm == MPI_COMM_NULL);
+  else
+    expect(comm, size - 1, rank - 1), MPI_Comm_free(&comm);
   OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, size - rank, MPI_INFO_NULL, &comm));
   CHECK(comm != MPI_COMM_NULL);
   int shared;
@@ -96,8 +98,10 @@ static void from_groups(void) {
   OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
   OK(MPI_Group_range_incl(world, 1, range, &evens));
   OK(MPI_Comm_create(MPI_COMM_WORLD, evens, &comm));
-  if (member) expect(comm, (size + 1) / 2, rank / 2), MPI_Comm_free(&comm);
-  else CHECK(comm == MPI_COMM_NULL);
+  if (member)
+    expect(comm, (size + 1) / 2, rank / 2), MPI_Comm_free(&comm);
+  else
+    CHECK(comm == MPI_COMM_NULL);
   if (member) {  // only the members call this
     OK(MPI_Comm_create_group(MPI_COMM_WORLD, evens, 17, &comm));
     expect(comm, (size + 1) / 2, rank / 2);

@@ -98,7 +98,8 @@ int main(int argc, char** argv) {
   OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
   OK(MPI_Group_range_incl(world, 1, side ? b : a, &here));
   OK(MPI_Group_range_incl(world, 1, side ? a : b, &there));
-  OK(MPI_Intercomm_create_from_groups(here, 0, there, 0, "org.vicinity.inter", MPI_INFO_NULL, MPI_ERRORS_RETURN, &other));
+  OK(MPI_Intercomm_create_from_groups(here, 0, there, 0, "org.vicinity.inter", MPI_INFO_NULL,
+                                      MPI_ERRORS_RETURN, &other));
   traffic(other);
   OK(MPI_Comm_free(&other));
   OK(MPI_Group_free(&world));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every constructor: size, bounds, true bounds, and the order in which it packs, against a map written by hand.
+// Every constructor: size, bounds, true bounds, and the order in which it packs, against a map written by
+// hand.
 #include <stddef.h>
+
 #include "check.h"
 
 // Packs one element of `type` over an array where int i holds i, and compares with the expected ints.
@@ -36,7 +38,8 @@ static void expect(MPI_Datatype type, int line, int n, const int* ints, MPI_Aint
   OK(MPI_Type_free(&type));
   CHECK(type == MPI_DATATYPE_NULL);
 }
-#define EXPECT(type, n, lb, ex, tlb, tex, ...) expect(type, __LINE__, n, (int[]){__VA_ARGS__}, lb, ex, tlb, tex)
+#define EXPECT(type, n, lb, ex, tlb, tex, ...) \
+  expect(type, __LINE__, n, (int[]){__VA_ARGS__}, lb, ex, tlb, tex)
 
 static void simple(void) {
   MPI_Datatype t, u;
@@ -76,11 +79,15 @@ static void nested(void) {
   OK(MPI_Type_create_resized(row, 0, 16, &u));
   OK(MPI_Type_vector(2, 2, 3, u, &t));
   EXPECT(t, 8, 0, 80, 0, 76, 0, 2, 4, 6, 12, 14, 16, 18);
-  OK(MPI_Type_create_struct(3, (int[]){1, 1, 2}, (MPI_Aint[]){0, 32, 12}, (MPI_Datatype[]){row, MPI_INT, MPI_INT}, &t));
+  OK(MPI_Type_create_struct(3, (int[]){1, 1, 2}, (MPI_Aint[]){0, 32, 12},
+                            (MPI_Datatype[]){row, MPI_INT, MPI_INT}, &t));
   EXPECT(t, 5, 0, 36, 0, 36, 0, 2, 8, 3, 4);
   OK(MPI_Type_free(&row));
   OK(MPI_Type_free(&u));
-  struct Padded { double d; char c; };
+  struct Padded {
+    double d;
+    char c;
+  };
   MPI_Aint l, e;
   OK(MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, offsetof(struct Padded, c)},
                             (MPI_Datatype[]){MPI_DOUBLE, MPI_CHAR}, &t));
@@ -95,14 +102,15 @@ static void arrays(void) {
   MPI_Datatype t;
   OK(MPI_Type_create_subarray(2, (int[]){4, 5}, (int[]){2, 3}, (int[]){1, 2}, MPI_ORDER_C, MPI_INT, &t));
   EXPECT(t, 6, 0, 80, 28, 32, 7, 8, 9, 12, 13, 14);
-  OK(MPI_Type_create_subarray(2, (int[]){5, 4}, (int[]){3, 2}, (int[]){2, 1}, MPI_ORDER_FORTRAN, MPI_INT, &t));
+  OK(MPI_Type_create_subarray(2, (int[]){5, 4}, (int[]){3, 2}, (int[]){2, 1}, MPI_ORDER_FORTRAN, MPI_INT,
+                              &t));
   EXPECT(t, 6, 0, 80, 28, 32, 7, 8, 9, 12, 13, 14);
   // 2 by 2 processes over a 4 by 6 array: block in rows, cyclic(2) in columns; process 1 = (0, 1).
   OK(MPI_Type_create_darray(4, 1, 2, (int[]){4, 6}, (int[]){MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC},
                             (int[]){MPI_DISTRIBUTE_DFLT_DARG, 2}, (int[]){2, 2}, MPI_ORDER_C, MPI_INT, &t));
   EXPECT(t, 4, 0, 96, 8, 32, 2, 3, 8, 9);
-  OK(MPI_Type_create_darray(2, 1, 1, (int[]){7}, (int[]){MPI_DISTRIBUTE_CYCLIC}, (int[]){MPI_DISTRIBUTE_DFLT_DARG},
-                            (int[]){2}, MPI_ORDER_C, MPI_INT, &t));
+  OK(MPI_Type_create_darray(2, 1, 1, (int[]){7}, (int[]){MPI_DISTRIBUTE_CYCLIC},
+                            (int[]){MPI_DISTRIBUTE_DFLT_DARG}, (int[]){2}, MPI_ORDER_C, MPI_INT, &t));
   EXPECT(t, 3, 0, 28, 4, 20, 1, 3, 5);
   OK(MPI_Type_create_darray(2, 0, 2, (int[]){3, 4}, (int[]){MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK},
                             (int[]){MPI_DISTRIBUTE_DFLT_DARG, 3}, (int[]){1, 2}, MPI_ORDER_C, MPI_INT, &t));

@@ -2,8 +2,8 @@
 // MPI_Type_get_envelope and MPI_Type_get_contents give back what each constructor was given.
 #include "check.h"
 
-static void expect(MPI_Datatype type, int combiner, int ni, const int* ints, int na, const MPI_Aint* aints, int nt,
-                   MPI_Datatype base) {
+static void expect(MPI_Datatype type, int combiner, int ni, const int* ints, int na, const MPI_Aint* aints,
+                   int nt, MPI_Datatype base) {
   int i, a, t, c, got_i[32];
   MPI_Aint got_a[32];
   MPI_Datatype got_t[8];
@@ -18,8 +18,10 @@ static void expect(MPI_Datatype type, int combiner, int ni, const int* ints, int
   for (int k = 0; k < na; k++) EQUAL(got_a[k], aints[k]);
   for (int k = 0; k < nt; k++) CHECK(got_t[k] == base);
 }
-#define INTS(...) (int[]){__VA_ARGS__}
-#define AINTS(...) (MPI_Aint[]){__VA_ARGS__}
+#define INTS(...) \
+  (int[]) { __VA_ARGS__ }
+#define AINTS(...) \
+  (MPI_Aint[]) { __VA_ARGS__ }
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
@@ -60,8 +62,10 @@ int main(int argc, char** argv) {
   OK(MPI_Type_free(&t));
   OK(MPI_Type_create_darray(4, 1, 2, INTS(4, 6), INTS(MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC),
                             INTS(MPI_DISTRIBUTE_DFLT_DARG, 2), INTS(2, 2), MPI_ORDER_C, MPI_INT, &t));
-  expect(t, MPI_COMBINER_DARRAY, 12, INTS(4, 1, 2, 4, 6, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC,
-         MPI_DISTRIBUTE_DFLT_DARG, 2, 2, 2, MPI_ORDER_C), 0, NULL, 1, MPI_INT);
+  expect(t, MPI_COMBINER_DARRAY, 12,
+         INTS(4, 1, 2, 4, 6, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG, 2, 2, 2,
+              MPI_ORDER_C),
+         0, NULL, 1, MPI_INT);
   OK(MPI_Type_free(&t));
   // A derived inner type comes back as a new handle that is ours to free; the original may be gone.
   int i, a, n, c, count;

@@ -5,10 +5,16 @@
 static void partial(void) {
   MPI_Datatype pair;  // int and double
   MPI_Status status;
-  struct { int i; double d; } data[4] = {{1, 1.5}, {2, 2.5}}, got[4];
-  OK(MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_INT, MPI_DOUBLE}, &pair));
+  struct {
+    int i;
+    double d;
+  } data[4] = {{1, 1.5}, {2, 2.5}}, got[4];
+  OK(MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_INT, MPI_DOUBLE},
+                            &pair));
   OK(MPI_Type_commit(&pair));
-  const struct { int sent, count, elements; } kCases[] = {{0, 0, 0}, {1, MPI_UNDEFINED, 1}, {2, 1, 2}, {3, MPI_UNDEFINED, 3}, {4, 2, 4}};
+  const struct {
+    int sent, count, elements;
+  } kCases[] = {{0, 0, 0}, {1, MPI_UNDEFINED, 1}, {2, 1, 2}, {3, MPI_UNDEFINED, 3}, {4, 2, 4}};
   for (size_t c = 0; c < 5; c++) {  // send the first few basic elements only
     MPI_Datatype part;
     int lengths[4] = {1, 1, 1, 1}, count = -5, elements = -5;

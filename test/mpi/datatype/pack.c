@@ -3,9 +3,16 @@
 #include "check.h"
 
 static void external32(void) {
-  static const unsigned char kGolden[] = {0x01, 0x02, 0x03, 0x04, 0x40, 0x09, 0x21, 0xfb, 0x54, 0x44, 0x2d, 0x18,
-                                          0xff, 0xfe, 0x00, 0x00, 0x00, 0x07, 0x41};  // a long has 4 bytes there
-  struct { int i; double d; short s; long l; char c; } in = {0x01020304, 3.141592653589793, -2, 7, 'A'}, out = {0};
+  static const unsigned char kGolden[] = {
+      0x01, 0x02, 0x03, 0x04, 0x40, 0x09, 0x21, 0xfb, 0x54, 0x44,
+      0x2d, 0x18, 0xff, 0xfe, 0x00, 0x00, 0x00, 0x07, 0x41};  // a long has 4 bytes there
+  struct {
+    int i;
+    double d;
+    short s;
+    long l;
+    char c;
+  } in = {0x01020304, 3.141592653589793, -2, 7, 'A'}, out = {0};
   unsigned char bytes[64];
   MPI_Aint at = 0, size_now = 0;
   memset(bytes, 0xaa, sizeof bytes);

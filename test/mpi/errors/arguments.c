@@ -79,7 +79,8 @@ static void datatypes(void) {
   FAILS(MPI_ERR_TYPE, MPI_Type_free(&predefined));
   FAILS(MPI_ERR_TYPE, MPI_Type_commit(&null));
   FAILS(MPI_ERR_TYPE, MPI_Type_size(MPI_DATATYPE_NULL, &count));
-  CHECK(MPI_Type_create_subarray(1, &one, &one, &one, MPI_ORDER_C, MPI_INT, &type) != MPI_SUCCESS);  // start 1 of 1
+  CHECK(MPI_Type_create_subarray(1, &one, &one, &one, MPI_ORDER_C, MPI_INT, &type) !=
+        MPI_SUCCESS);  // start 1 of 1
   int zero = 0;
   CHECK(MPI_Type_create_subarray(1, &one, &one, &zero, 9999, MPI_INT, &type) != MPI_SUCCESS);
 }

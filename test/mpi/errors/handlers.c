@@ -66,7 +66,7 @@ static void own_codes(void) {
 }
 
 static void every_class_has_words(void) {
-  for (int class = MPI_ERR_BUFFER; class <= MPI_ERR_ABI; class++) {
+  for (int class = MPI_ERR_BUFFER; class <= MPI_ERR_ABI; class ++) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0, got = -1;
     OK(MPI_Error_string(class, text, &length));

@@ -6,10 +6,10 @@ enum { kLayouts = 4, kMost = 1 << 20 };
 
 // Element i of a layout lives at position(layout, i) (in ints); each carries n ints of payload.
 static long position(int layout, long i) {
-  if (layout == 0) return i;                               // contiguous
-  if (layout == 1) return i * 2;                           // vector with gaps
-  if (layout == 2) return i / 3 * 5 + i % 3;               // blocks of three
-  return (i & ~7l) + 7 - (i & 7);                          // runs of eight backwards
+  if (layout == 0) return i;                  // contiguous
+  if (layout == 1) return i * 2;              // vector with gaps
+  if (layout == 2) return i / 3 * 5 + i % 3;  // blocks of three
+  return (i & ~7l) + 7 - (i & 7);             // runs of eight backwards
 }
 
 static MPI_Datatype build(int layout, int n) {
@@ -20,7 +20,8 @@ static MPI_Datatype build(int layout, int n) {
     int* lengths = malloc((n / 3 + 1) * sizeof(int));
     int* places = malloc((n / 3 + 1) * sizeof(int));
     int blocks = 0;
-    for (int i = 0; i < n; i += 3, blocks++) lengths[blocks] = n - i < 3 ? n - i : 3, places[blocks] = i / 3 * 5;
+    for (int i = 0; i < n; i += 3, blocks++)
+      lengths[blocks] = n - i < 3 ? n - i : 3, places[blocks] = i / 3 * 5;
     OK(MPI_Type_indexed(blocks, lengths, places, MPI_INT, &type));
     free(lengths);
     free(places);

@@ -49,8 +49,11 @@ static void unexpected(void) {
     OK(MPI_Recv(NULL, 0, MPI_INT, peer, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     for (int tag = 2; tag >= 0; tag--)
       for (int i = tag; i < 3000; i += 3) {
-        OK(MPI_Recv(&value, 1, MPI_INT, peer, tag == 1 ? MPI_ANY_TAG : tag == 2 ? 2 : 0, MPI_COMM_WORLD,
-                    MPI_STATUS_IGNORE));
+        OK(MPI_Recv(&value, 1, MPI_INT, peer,
+                    tag == 1   ? MPI_ANY_TAG
+                    : tag == 2 ? 2
+                               : 0,
+                    MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         if (tag == 1) {  // any tag: what is left is 0, 1, 3, 4, 6, ... in the order sent
           int nth = i / 3 * 2;
           EQUAL(value, nth / 2 * 3);

@@ -9,7 +9,8 @@ int main(int argc, char** argv) {
   static int out[kModes][kCount], in[kModes][kCount];
   MPI_Request requests[2 * kModes];
   MPI_Status statuses[2 * kModes];
-  int right = (rank + 1) % size, left = (rank + size - 1) % size, room = 2 * (sizeof out[0] + MPI_BSEND_OVERHEAD);
+  int right = (rank + 1) % size, left = (rank + size - 1) % size,
+      room = 2 * (sizeof out[0] + MPI_BSEND_OVERHEAD);
   void* space = malloc(room);
   OK(MPI_Buffer_attach(space, room));
   OK(MPI_Send_init(out[0], kCount, MPI_INT, right, 0, MPI_COMM_WORLD, &requests[kModes + 0]));
@@ -17,7 +18,8 @@ int main(int argc, char** argv) {
   OK(MPI_Bsend_init(out[2], 100, MPI_INT, right, 2, MPI_COMM_WORLD, &requests[kModes + 2]));
   OK(MPI_Rsend_init(out[3], 7, MPI_INT, right, 3, MPI_COMM_WORLD, &requests[kModes + 3]));
   for (int i = 0; i < kModes; i++)
-    OK(MPI_Recv_init(in[i], kCount, MPI_INT, i == 1 ? MPI_ANY_SOURCE : left, i, MPI_COMM_WORLD, &requests[i]));
+    OK(MPI_Recv_init(in[i], kCount, MPI_INT, i == 1 ? MPI_ANY_SOURCE : left, i, MPI_COMM_WORLD,
+                     &requests[i]));
   // An inactive request completes at once with an empty status.
   int flag = 0, index = 5, count = -1;
   OK(MPI_Test(&requests[0], &flag, &statuses[0]));

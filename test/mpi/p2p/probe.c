@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
       OK(MPI_Get_count(&status, MPI_BYTE, &count));
       EQUAL(count, bytes);
       EQUAL(status.MPI_TAG, 5);
-      OK(MPI_Mprobe(0, 5, MPI_COMM_WORLD, &message, &status));  // takes the first
+      OK(MPI_Mprobe(0, 5, MPI_COMM_WORLD, &message, &status));                   // takes the first
       OK(MPI_Recv(data, sizeof data, MPI_BYTE, 0, 5, MPI_COMM_WORLD, &status));  // so this is the second
       OK(MPI_Get_count(&status, MPI_BYTE, &count));
       EQUAL(count, bytes - 1);

@@ -39,8 +39,7 @@ int main(int argc, char** argv) {
   }
   OK(MPI_Send(&mine, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
   OK(MPI_Recv(&got, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-  OK(MPI_Sendrecv(&mine, 1, MPI_INT, rank, 8, &got, 1, MPI_INT, rank, 8, MPI_COMM_WORLD,
-                  &status));
+  OK(MPI_Sendrecv(&mine, 1, MPI_INT, rank, 8, &got, 1, MPI_INT, rank, 8, MPI_COMM_WORLD, &status));
   EQUAL(got, rank);
   return finish();
 }

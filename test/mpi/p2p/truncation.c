@@ -26,7 +26,10 @@ static void one(int sent, int room, int early) {
     CHECK(request == MPI_REQUEST_NULL);
     if (!early && sent > 1000) OK(MPI_Barrier(MPI_COMM_WORLD));
     for (int i = room; i < sent + 64; i++)
-      if (data[i] != 0xcc) { EQUAL(data[i], 0xcc); break; }
+      if (data[i] != 0xcc) {
+        EQUAL(data[i], 0xcc);
+        break;
+      }
     OK(MPI_Recv(&value, 1, MPI_INT, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     EQUAL(value, 77);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sessions: communication without MPI_Init, several at once, process sets, error handlers, then the world too.
+// Sessions: communication without MPI_Init, several at once, process sets, error handlers, then the world
+// too.
 #include "check.h"
 
 static MPI_Comm from_session(MPI_Session session, const char* set, const char* tag) {
@@ -17,7 +18,8 @@ static void use(MPI_Comm comm) {
   OK(MPI_Comm_rank(comm, &me));
   OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
   EQUAL(sum, n);
-  OK(MPI_Sendrecv(&me, 1, MPI_INT, (me + 1) % n, 0, &got, 1, MPI_INT, (me + n - 1) % n, 0, comm, MPI_STATUS_IGNORE));
+  OK(MPI_Sendrecv(&me, 1, MPI_INT, (me + 1) % n, 0, &got, 1, MPI_INT, (me + n - 1) % n, 0, comm,
+                  MPI_STATUS_IGNORE));
   EQUAL(got, (me + n - 1) % n);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_THREAD_MULTIPLE: threads of both ranks exchange on one communicator by tag, and run collectives each on its own.
+// MPI_THREAD_MULTIPLE: threads of both ranks exchange on one communicator by tag, and run collectives each on
+// its own.
 #include <pthread.h>
 #include <time.h>
+
 #include "check.h"
 
 enum { kThreads = 4, kRounds = 300 };
@@ -32,7 +34,8 @@ static void* worker(void* argument) {
     report("last element", t, in[n - 1], left * 1000000 + t * 10000 + i);
     if (i % 10 == 0) {
       int mine = rank + i, sum = 0, value = rank == i % size ? i : -1;
-      if (MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comms[t]) || MPI_Bcast(&value, 1, MPI_INT, i % size, comms[t]))
+      if (MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comms[t]) ||
+          MPI_Bcast(&value, 1, MPI_INT, i % size, comms[t]))
         report("error code of a collective", t, 1, 0);
       report("sum", t, sum, size * (size - 1) / 2 + size * i);
       report("value", t, value, i);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tools interface: control and performance variables, categories, enumerations, before and without MPI_Init.
+// The tools interface: control and performance variables, categories, enumerations, before and without
+// MPI_Init.
 #include "check.h"
 
 static void control_variables(void) {
@@ -11,7 +12,8 @@ static void control_variables(void) {
     int name_length = sizeof name, text_length = sizeof text, verbosity, bind, scope, index = -1;
     MPI_Datatype type;
     MPI_T_enum enumeration;
-    OK(MPI_T_cvar_get_info(i, name, &name_length, &verbosity, &type, &enumeration, text, &text_length, &bind, &scope));
+    OK(MPI_T_cvar_get_info(i, name, &name_length, &verbosity, &type, &enumeration, text, &text_length, &bind,
+                           &scope));
     CHECK(name_length == (int)strlen(name) + 1 && name_length > 1);
     CHECK(text_length == (int)strlen(text) + 1);
     OK(MPI_T_cvar_get_index(name, &index));
@@ -30,8 +32,8 @@ static void control_variables(void) {
   char name[8];
   int eight = 8, index, verbosity, bind, scope, zero = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  EQUAL(MPI_T_cvar_get_info(n, name, &eight, &verbosity, &type, NULL, NULL, &zero, &bind,
-                            &scope), MPI_T_ERR_INVALID_INDEX);
+  EQUAL(MPI_T_cvar_get_info(n, name, &eight, &verbosity, &type, NULL, NULL, &zero, &bind, &scope),
+        MPI_T_ERR_INVALID_INDEX);
   EQUAL(MPI_T_cvar_get_index("no such variable", &index), MPI_T_ERR_INVALID_NAME);
 }
 
@@ -42,13 +44,14 @@ static void performance_variables(void) {
   OK(MPI_T_pvar_session_create(&session));
   for (int i = 0; i < n; i++) {
     char name[256], text[1024];
-    int name_length = sizeof name, text_length = sizeof text, verbosity, class, bind, readonly, continuous, atomic;
+    int name_length = sizeof name, text_length = sizeof text, verbosity, class, bind, readonly, continuous,
+        atomic;
     int index = -1, count = 0;
     MPI_Datatype type;
     MPI_T_enum enumeration;
     MPI_T_pvar_handle handle;
-    OK(MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &class, &type, &enumeration, text, &text_length, &bind,
-                           &readonly, &continuous, &atomic));
+    OK(MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &class, &type, &enumeration, text, &text_length,
+                           &bind, &readonly, &continuous, &atomic));
     OK(MPI_T_pvar_get_index(name, class, &index));
     EQUAL(index, i);
     if (bind != MPI_T_BIND_NO_OBJECT) continue;

@@ -44,17 +44,21 @@ static void cartesian(void) {
   OK(MPI_Comm_free(&cart));
   int one[1] = {1};
   OK(MPI_Cart_create(MPI_COMM_WORLD, 1, one, periods, 1, &cart));  // smaller than the communicator
-  if (rank == 0) OK(MPI_Comm_free(&cart));
-  else CHECK(cart == MPI_COMM_NULL);
+  if (rank == 0)
+    OK(MPI_Comm_free(&cart));
+  else
+    CHECK(cart == MPI_COMM_NULL);
   OK(MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &r));
   OK(MPI_Topo_test(MPI_COMM_WORLD, &status));
   EQUAL(status, MPI_UNDEFINED);
 }
 
 static void dims(void) {
-  const struct { int n, d, fixed[3], want[3]; } kCases[] = {
-      {6, 2, {0, 0}, {3, 2}},      {7, 2, {0, 0}, {7, 1}},   {6, 3, {0, 3, 0}, {2, 3, 1}},
-      {24, 3, {0, 0, 0}, {4, 3, 2}}, {1, 1, {0}, {1}},       {16, 2, {0, 0}, {4, 4}}, {64, 3, {0, 0, 0}, {4, 4, 4}}};
+  const struct {
+    int n, d, fixed[3], want[3];
+  } kCases[] = {{6, 2, {0, 0}, {3, 2}},        {7, 2, {0, 0}, {7, 1}}, {6, 3, {0, 3, 0}, {2, 3, 1}},
+                {24, 3, {0, 0, 0}, {4, 3, 2}}, {1, 1, {0}, {1}},       {16, 2, {0, 0}, {4, 4}},
+                {64, 3, {0, 0, 0}, {4, 4, 4}}};
   for (size_t c = 0; c < sizeof kCases / sizeof *kCases; c++) {
     int d[3];
     memcpy(d, kCases[c].fixed, sizeof d);
@@ -95,8 +99,8 @@ static void distributed(void) {
   int right = (rank + 1) % size, left = (rank + size - 1) % size, in, out, weighted, status;
   int sources[4], targets[4], sw[4], tw[4];
   int from_two[2] = {left, rank}, to_two[2] = {right, rank}, weights[2] = {5, 9};
-  OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, from_two, weights, 2, to_two, weights,
-                                    MPI_INFO_NULL, 0, &comm));
+  OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, from_two, weights, 2, to_two, weights, MPI_INFO_NULL,
+                                    0, &comm));
   OK(MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted));
   EQUAL(in * 10 + out, 22);
   CHECK(weighted);
@@ -106,7 +110,8 @@ static void distributed(void) {
   EQUAL(tw[1], 9);
   OK(MPI_Comm_free(&comm));
   // Every edge is declared by rank 0 alone.
-  int n = rank == 0 ? size : 0, *from = malloc(3 * size * sizeof(int)), *degrees = from + size, *to = degrees + size;
+  int n = rank == 0 ? size : 0, *from = malloc(3 * size * sizeof(int)), *degrees = from + size,
+      *to = degrees + size;
   for (int i = 0; i < size; i++) from[i] = i, degrees[i] = 1, to[i] = (i + 1) % size;
   OK(MPI_Dist_graph_create(MPI_COMM_WORLD, n, from, degrees, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
   free(from);

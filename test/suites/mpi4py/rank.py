@@ -6,6 +6,7 @@ A test that ends with MPI_ERR_UNSUPPORTED_OPERATION of a function that spec/mpi 
 skipped; the same error from any other function is a failure. RESULT_FOLDER/now.RANK names the test that
 runs, for the case that it never ends; RESULT_FOLDER/RANK.json is the outcome.
 """
+
 import json
 import os
 import re
@@ -38,6 +39,7 @@ def guard(call):
             if error.Get_error_class() == MPI.ERR_UNSUPPORTED_OPERATION and name in UNSUPPORTED:
                 raise unittest.SkipTest(f"unsupported: {name}") from None
             raise
+
     return guarded
 
 

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the stages of ./check one after the other and adds up what they count.
+
+Every stage is a command whose last words are "N passed, N failed[, N skipped]", or ctest's own summary.
+Its full output is in build/check/STAGE.log; what it prints of failures is shown.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = ROOT / "build" / "check"
+PREFIX = "build"
+ASAN = {
+    "ASAN_OPTIONS": "detect_leaks=1:halt_on_error=1:abort_on_error=0",
+    "LSAN_OPTIONS": "print_suppressions=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+}
+TSAN = {"TSAN_OPTIONS": "halt_on_error=0:second_deadlock_stack=1"}
+
+
+def configure(folder, *definitions):
+    return ["cmake", "-S", ".", "-B", folder, "-G", "Ninja", "-DVICINITY_WERROR=ON", *definitions]
+
+
+def ctest(folder, *more):
+    return ["ctest", "--test-dir", folder, "--output-on-failure", "-j2", "--timeout", "300", *more]
+
+
+def mpi(prefix, *more):
+    return ["test/mpi/run", "--prefix", prefix, *more]
+
+
+SETUP = ["scripts/setup"]
+
+
+def core(quick):
+    """[(name, what it is, [(command, environment)...])]"""
+    kills = ["--kills", "20"] if quick else []
+    seconds = "5" if quick else "20"
+    return [
+        ("build", "compile everything, warnings are errors",
+         [(configure(PREFIX, "-DVICINITY_SANITIZE="), {}), (["ninja", "-C", PREFIX], {})]),
+        ("tidy", "style of the sources", [(["python3", "-B", "test/tidy.py"], {})]),
+        ("unit", "ctest: unit tests, the ABI, generated files, launch and wire-up",
+         [([*SETUP, "mpich", "openmpi"], {}), (ctest(PREFIX), {})]),
+        ("mpi", "our own MPI programs, chapter by chapter", [(mpi(PREFIX), {})]),
+        ("faults", "killed ranks, full memory, aborts",
+         [(["test/faults/run", "--prefix", PREFIX, *kills], {})]),
+        ("fuzz", "parsers and readers fed with garbage, for a bounded time",
+         [(["test/fuzz/run", "--seconds", seconds], {})]),
+    ]
+
+
+def suites(quick):
+    ranks = "1,2,4" if quick else "1,2,3,4,7"
+    return [
+        ("mpi4py", "mpi4py's own suite",
+         [([*SETUP, "mpi4py"], {}),
+          (["test/suites/mpi4py/run", "--prefix", PREFIX, "--ranks", ranks], {})]),
+        ("hpcc", "HPCC on 2 and 4 ranks",
+         [([*SETUP, "hpcc-source"], {}), (["test/suites/hpcc/run", "--prefix", PREFIX], {})]),
+        ("mpich", "MPICH's own suite",
+         [([*SETUP, "mpich-source"], {}), (["test/suites/mpich/run", "--prefix", PREFIX, "--stale"], {})]),
+    ]
+
+
+def sanitizers():
+    address, thread = "build/address", "build/thread"
+    return [
+        ("address", "ctest and our MPI programs under AddressSanitizer and UndefinedBehaviorSanitizer",
+         [(configure(address, "-DVICINITY_SANITIZE=address;undefined"), {}),
+          (["ninja", "-C", address], {}),
+          (ctest(address, "-E", "^abi"), ASAN),
+          (mpi(address, "--flags=-fsanitize=address,undefined", "--folder=build/check/mpi-address",
+               "--scale=4"), ASAN)]),
+        ("thread", "base, region, channel and THREAD_MULTIPLE programs under ThreadSanitizer",
+         [(configure(thread, "-DVICINITY_SANITIZE=thread"), {}),
+          (["ninja", "-C", thread], {}),
+          (ctest(thread, "-R", r"^unit\.(base|region|channel)"), TSAN),
+          (mpi(thread, "--flags=-fsanitize=thread", "--folder=build/check/mpi-thread", "--scale=6",
+               "threads"), TSAN)]),
+    ]
+
+
+def counts(text):
+    """(passed, failed, skipped) from the last lines of a command's output, or None."""
+    found = re.findall(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", text, re.M)
+    if found:
+        return tuple(int(n or 0) for n in found[-1])
+    found = re.findall(r"(\d+) tests failed out of (\d+)", text)
+    if found:
+        failed, total = map(int, found[-1])
+        return total - failed, failed, 0
+    return None
+
+
+def interesting(line):
+    return (
+        line.startswith(("FAILED", "   "))
+        or "***Failed" in line
+        or "***Timeout" in line
+        or ": error:" in line
+    )
+
+
+def run(command, environment, log):
+    """(exit code, output); prints the lines that a person wants to see while it runs."""
+    log.write("$ " + " ".join(command) + "\n")
+    log.flush()
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, **environment},
+        text=True,
+        errors="replace",
+    )
+    lines, shown = [], 0
+    for line in process.stdout:
+        lines.append(line)
+        log.write(line)
+        if interesting(line) and shown < 200:
+            shown += 1
+            print("   " + line.strip("\n").removeprefix("   ")[:200], flush=True)
+    return process.wait(), "".join(lines)
+
+
+def run_stage(name, commands):
+    """(passed, failed, skipped) of one stage. A command without a count is one failure if it fails."""
+    total = [0, 0, 0]
+    with open(LOGS / f"{name}.log", "w") as log:
+        for command, environment in commands:
+            code, output = run(command, environment, log)
+            found = counts(output)
+            if found:
+                total = [a + b for a, b in zip(total, found)]
+            if code and not (found and found[1]):
+                total[1] += 1
+                print(f"   FAILED: {' '.join(command[:3])} ended with {code}; the end of its output:")
+                print(
+                    "".join("   | " + line + "\n" for line in output.splitlines()[-15:]), end="", flush=True
+                )
+                break
+    if total == [0, 0, 0]:
+        total[0] = 1  # a build is one test that passed
+    return total
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./check", description="Sets up, builds and runs every test.")
+    parser.add_argument(
+        "--only", action="append", metavar="STAGE", help="run only this stage (repeat for more)"
+    )
+    parser.add_argument("--skip", action="append", default=[], metavar="STAGE", help="leave this stage out")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer ranks, fewer kills; no suites, no sanitizers"
+    )
+    parser.add_argument("--list", action="store_true", help="print the stages and stop")
+    options = parser.parse_args()
+    plan = core(options.quick) + suites(options.quick) + sanitizers()
+    if options.list:
+        print("\n".join(f"{name:8} {what}" for name, what, _ in plan))
+        return 0
+    names = [name for name, _, _ in plan]
+    for name in (options.only or []) + options.skip:
+        if name not in names:
+            parser.error(f"no stage {name!r}; there are {', '.join(names)}")
+    slow = ("mpich", "hpcc", "address", "thread")
+    wanted = options.only or [n for n in names if not (options.quick and n in slow)]
+    plan = [stage for stage in plan if stage[0] in wanted and stage[0] not in options.skip]
+    LOGS.mkdir(parents=True, exist_ok=True)
+    rows, begin = [], time.monotonic()
+    for number, (name, what, commands) in enumerate(plan, 1):
+        print(f"== {number} of {len(plan)}: {name}: {what}", flush=True)
+        start = time.monotonic()
+        passed, failed, skipped = run_stage(name, commands)
+        rows.append((name, passed, failed, skipped, time.monotonic() - start))
+        print(f"   {name}: {passed} ok, {failed} not ok, {skipped} left out, {rows[-1][4]:.0f} s", flush=True)
+        if name == "build" and failed:
+            break
+    print(f"\n{'stage':10}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}   log")
+    for name, passed, failed, skipped, seconds in rows:
+        print(f"{name:10}{passed:8}{failed:8}{skipped:9}{seconds:9.0f}   build/check/{name}.log")
+    print(f"in {(time.monotonic() - begin) / 60:.1f} minutes\n")
+    passed, failed, skipped = (sum(row[i] for row in rows) for i in (1, 2, 3))
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
