@@ -65,10 +65,6 @@ enum class Basic : uint8_t {
   kTwoInteger,
 };
 
-// Reductions on the value and index pairs that have no name of their own (MPI_Type_get_value_index) have
-// basics of their own from here on, see datatype_pair.cc.
-inline constexpr uint8_t kFirstPair = 128;
-
 struct Datatype : Object {
   MPI_Count size = 0;
   MPI_Count lb = 0;
@@ -79,7 +75,7 @@ struct Datatype : Object {
   uint32_t alignment = 1;
   Basic basic = Basic::kNone;  // the one basic kind that all elements share, else kNone
   bool committed = false;
-  bool permanent = false;  // predefined without a name (Fortran 90 and pair types): never freed
+  bool permanent = false;  // predefined, with or without a name: never freed
   bool marked = false;     // bounds were set by resized, subarray or darray somewhere inside
   bool dense = false;      // count elements are one run of size*count bytes from buf+true_lb
   const Layout* layout = nullptr;

@@ -94,12 +94,12 @@ struct Distribution {
 Result<Datatype*> type_darray(const Distribution& grid, Datatype& old, bool large);
 Result<Datatype*> type_resized(Datatype& old, MPI_Count lb, MPI_Count extent, bool large);
 Result<Datatype*> type_dup(Datatype& old);  // without attributes
-// Predefined types without a name; the same handle for the same arguments (datatype_f90.cc).
+// Predefined types; the same handle for the same arguments (datatype_f90.cc).
 Result<Datatype*> type_f90_real(int p, int r);
 Result<Datatype*> type_f90_complex(int p, int r);
 Result<Datatype*> type_f90_integer(int r);
 Result<Datatype*> type_match_size(int typeclass, int size);
-Result<Datatype*> type_value_index(Datatype& value, Datatype& index);  // nullptr when there is none
+Result<Datatype*> type_value_index(Datatype& value, Datatype& index);  // nullptr: there is no such pair
 
 void commit(Datatype& type);
 // The valid type behind a handle, committed or not, or MPI_ERR_TYPE naming `argument`.
@@ -110,5 +110,11 @@ Result<Datatype*> valid_type(MPI_Datatype handle, const char* argument);
 // elements take (MPI_Status_set_elements).
 MPI_Count elements_in(const Datatype& type, MPI_Count bytes);
 MPI_Count bytes_of(const Datatype& type, MPI_Count elements);
+
+// The external32 representation (MPI 5.0, 14.5.2): big-endian, with sizes of its own. A value that does
+// not fit (a long of more than 32 bits) is MPI_ERR_CONVERSION.
+MPI_Count external_bytes(const Datatype& type);
+Status pack_external(const void* buf, MPI_Count count, const Datatype& type, void* out);
+Status unpack_external(const void* in, void* buf, MPI_Count count, const Datatype& type);
 
 }  // namespace vicinity::object

@@ -28,6 +28,7 @@ Node* new_loop(const Piece& child, int64_t count, int64_t stride) {
   node->height = height(child) + 1;
   node->bytes = child.bytes * count;
   node->elements = elements_of(child) * count;
+  node->external = external_bytes(child) * count;
   node->count = count;
   node->stride = stride;
   node->block = child.bytes;
@@ -156,6 +157,7 @@ Piece SequenceBuilder::group(size_t from, size_t to) {
     entries[i - from] = {moved(piece, -origin), node->bytes};
     node->bytes += piece.bytes;
     node->elements += elements_of(piece);
+    node->external += external_bytes(piece);
   }
   return {origin, node->bytes, node, nullptr};
 }

@@ -39,7 +39,9 @@ struct Entry {
 // What the walker reads (Shape, datatype.h) and what keeps it alive.
 struct Node : Shape {
   mutable std::atomic<int32_t> references{1};
-  int64_t elements = 0;  // basic elements, in a signature
+  // Of a signature: basic elements, and bytes in the external32 representation.
+  int64_t elements = 0;
+  int64_t external = 0;
   Node() = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -61,6 +63,13 @@ inline uint32_t height(const Piece& piece) { return piece.node ? piece.node->hei
 inline int64_t elements_of(const Piece& piece) {
   if (piece.node) return piece.node->elements;
   return piece.unit ? piece.bytes / piece.unit->size : 0;
+}
+
+// Bytes of one element of a predefined type in the external32 representation (datatype_external.cc).
+int64_t external_size(const Datatype& unit);
+inline int64_t external_bytes(const Piece& piece) {
+  if (piece.node) return piece.node->external;
+  return piece.unit ? piece.bytes / piece.unit->size * external_size(*piece.unit) : 0;
 }
 
 // `count` copies of `piece`, `stride` bytes apart. The result holds a reference of its own.

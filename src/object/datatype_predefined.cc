@@ -173,6 +173,13 @@ Datatype* HandleTraits<Datatype>::predefined(uintptr_t constant) {
 
 Datatype& builtin(MPI_Datatype constant) { return *table[reinterpret_cast<uintptr_t>(constant)]; }
 
+// All pairs we have are those with a name, as MPI 5.0, 6.9.4 permits.
+Result<Datatype*> type_value_index(Datatype& value, Datatype& index) {
+  for (const PairRow& row : kPairs)
+    if (handle_of(value) == row.value && handle_of(index) == row.index) return &builtin(row.constant);
+  return static_cast<Datatype*>(nullptr);
+}
+
 TypeMap pair_typemap(const Datatype& value, const Datatype& index) {
   TypeBuilder builder;
   const MPI_Count offset = (value.size + index.alignment - 1) / index.alignment * index.alignment;

@@ -31,7 +31,7 @@ const Row kRows[] = {
 };
 
 constexpr size_t kConstants = 64;
-constexpr size_t kBasics = 256;
+constexpr size_t kBasics = static_cast<size_t>(Basic::kTwoInteger) + 1;
 
 struct Predefined {
   Op* op = nullptr;

@@ -3,7 +3,6 @@
 // after the other at the distance sizeof. Of equal values the smaller index wins. Padding is not written.
 #include <cstring>
 
-#include "object/datatype_pair.h"
 #include "object/op_kernels.h"
 
 namespace vicinity::object {
@@ -37,53 +36,6 @@ Kernel pair(bool min) {
   return min ? locate<V, I, true> : locate<V, I, false>;
 }
 
-template <class V>
-Kernel with_index(bool min, Basic index) {
-  switch (index) {
-    case Basic::kI32:
-      return pair<V, int32_t>(min);
-    case Basic::kU32:
-      return pair<V, uint32_t>(min);
-    case Basic::kI64:
-      return pair<V, int64_t>(min);
-    case Basic::kU64:
-      return pair<V, uint64_t>(min);
-    default:
-      return nullptr;
-  }
-}
-
-Kernel unnamed(bool min, Basic value, Basic index) {
-  switch (value) {
-    case Basic::kI8:
-      return with_index<int8_t>(min, index);
-    case Basic::kU8:
-      return with_index<uint8_t>(min, index);
-    case Basic::kI16:
-      return with_index<int16_t>(min, index);
-    case Basic::kU16:
-      return with_index<uint16_t>(min, index);
-    case Basic::kI32:
-      return with_index<int32_t>(min, index);
-    case Basic::kU32:
-      return with_index<uint32_t>(min, index);
-    case Basic::kI64:
-      return with_index<int64_t>(min, index);
-    case Basic::kU64:
-      return with_index<uint64_t>(min, index);
-    case Basic::kF32:
-      return with_index<float>(min, index);
-    case Basic::kF64:
-      return with_index<double>(min, index);
-    case Basic::kF80:
-      return with_index<long double>(min, index);
-    case Basic::kF128:
-      return with_index<__float128>(min, index);
-    default:
-      return nullptr;
-  }
-}
-
 }  // namespace
 
 Kernel kernel_pair(Fold fold, Basic basic) {
@@ -108,9 +60,8 @@ Kernel kernel_pair(Fold fold, Basic basic) {
     case Basic::kTwoDouble:
       return pair<double, double>(min);
     default:
-      break;
+      return nullptr;
   }
-  return is_unnamed_pair(basic) ? unnamed(min, pair_value(basic), pair_index(basic)) : nullptr;
 }
 
 }  // namespace vicinity::object
