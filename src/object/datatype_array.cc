@@ -32,18 +32,19 @@ Status check_subarray(int ndims, CountArray sizes, CountArray subsizes, CountArr
     const long long size = sizes[d], subsize = subsizes[d], start = starts[d];
     if (size < 1) return fail(MPI_ERR_ARG, "array_of_sizes[%d] is %lld, it must be positive", i, size);
     if (subsize < 1 || subsize > size)
-      return fail(MPI_ERR_ARG, "array_of_subsizes[%d] is %lld, it must be from 1 to the size %lld", i, subsize, size);
+      return fail(MPI_ERR_ARG, "array_of_subsizes[%d] is %lld, it must be from 1 to the size %lld", i,
+                  subsize, size);
     if (start < 0 || start > size - subsize)
-      return fail(MPI_ERR_ARG, "array_of_starts[%d] is %lld, it must be from 0 to %lld (size - subsize)", i, start,
-                  size - subsize);
+      return fail(MPI_ERR_ARG, "array_of_starts[%d] is %lld, it must be from 0 to %lld (size - subsize)", i,
+                  start, size - subsize);
   }
   return kOk;
 }
 
 }  // namespace
 
-Result<Datatype*> type_subarray(int ndims, CountArray sizes, CountArray subsizes, CountArray starts, int order,
-                                Datatype& old, bool large) {
+Result<Datatype*> type_subarray(int ndims, CountArray sizes, CountArray subsizes, CountArray starts,
+                                int order, Datatype& old, bool large) {
   VICINITY_TRY(check_subarray(ndims, sizes, subsizes, starts));
   VICINITY_TRY(check_order(order));
   std::vector<Repetition> levels;
@@ -88,7 +89,8 @@ Result<Share> share_of(const Distribution& grid, int d, int coordinate) {
   switch (grid.distribs[index]) {
     case MPI_DISTRIBUTE_NONE:
       if (processes != 1)
-        return fail(MPI_ERR_ARG, "array_of_psizes[%d] is %d, it must be 1 with MPI_DISTRIBUTE_NONE", d, processes);
+        return fail(MPI_ERR_ARG, "array_of_psizes[%d] is %d, it must be 1 with MPI_DISTRIBUTE_NONE", d,
+                    processes);
       share.block = gsize;
       return share;
     case MPI_DISTRIBUTE_CYCLIC:
@@ -97,11 +99,12 @@ Result<Share> share_of(const Distribution& grid, int d, int coordinate) {
     case MPI_DISTRIBUTE_BLOCK:
       if (!given) share.block = gsize / processes + (gsize % processes != 0);
       if (static_cast<__int128>(share.block) * processes < gsize)
-        return fail(MPI_ERR_ARG, "array_of_dargs[%d] is %d: %d blocks of it do not cover the size %lld", d, darg,
-                    processes, static_cast<long long>(gsize));
+        return fail(MPI_ERR_ARG, "array_of_dargs[%d] is %d: %d blocks of it do not cover the size %lld", d,
+                    darg, processes, static_cast<long long>(gsize));
       return share;
     default:
-      return fail(MPI_ERR_ARG, "array_of_distribs[%d] is %d, which is no distribution", d, grid.distribs[index]);
+      return fail(MPI_ERR_ARG, "array_of_distribs[%d] is %d, which is no distribution", d,
+                  grid.distribs[index]);
   }
 }
 
@@ -114,7 +117,8 @@ Result<TypeMap> distribute(const TypeMap& map, const Share& share, MPI_Count str
   const MPI_Count full = mine - last_is_mine;
   // All of these lie within the array, whose extent has been checked.
   const MPI_Count first = mine > 0 ? share.rank * share.block * stride : 0;
-  const MPI_Count pitch = full > 1 || last_is_mine ? static_cast<MPI_Count>(share.processes) * share.block * stride : 0;
+  const MPI_Count pitch =
+      full > 1 || last_is_mine ? static_cast<MPI_Count>(share.processes) * share.block * stride : 0;
   TypeBuilder builder;
   const Repetition blocks_of_mine[] = {{share.block, stride}, {full, pitch}};
   VICINITY_TRY(builder.add(map, first, blocks_of_mine, 2));
@@ -127,7 +131,8 @@ Status check_grid(const Distribution& grid) {
   if (grid.ndims < 1) return fail(MPI_ERR_ARG, "argument `ndims` is %d, it must be positive", grid.ndims);
   if (grid.size < 1) return fail(MPI_ERR_ARG, "argument `size` is %d, it must be positive", grid.size);
   if (grid.rank < 0 || grid.rank >= grid.size)
-    return fail(MPI_ERR_ARG, "argument `rank` is %d, it must be from 0 to %d (size - 1)", grid.rank, grid.size - 1);
+    return fail(MPI_ERR_ARG, "argument `rank` is %d, it must be from 0 to %d (size - 1)", grid.rank,
+                grid.size - 1);
   __int128 product = 1;
   for (int d = 0; d < grid.ndims; d++) {
     const auto index = static_cast<size_t>(d);

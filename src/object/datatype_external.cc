@@ -38,11 +38,16 @@ void reverse_all(const char* from, char* to, size_t count) {
 
 void reverse(const char* from, char* to, size_t bytes, size_t part) {
   switch (part) {
-    case 2: return reverse_all<uint16_t>(from, to, bytes / 2);
-    case 4: return reverse_all<uint32_t>(from, to, bytes / 4);
-    case 8: return reverse_all<uint64_t>(from, to, bytes / 8);
-    case 16: return reverse_all<unsigned __int128>(from, to, bytes / 16);
-    default: std::memcpy(to, from, bytes);
+    case 2:
+      return reverse_all<uint16_t>(from, to, bytes / 2);
+    case 4:
+      return reverse_all<uint32_t>(from, to, bytes / 4);
+    case 8:
+      return reverse_all<uint64_t>(from, to, bytes / 8);
+    case 16:
+      return reverse_all<unsigned __int128>(from, to, bytes / 16);
+    default:
+      std::memcpy(to, from, bytes);
   }
 }
 
@@ -87,8 +92,9 @@ Status to_external(const Datatype& unit, const char* from, char* to, size_t coun
     reverse(from, to, count * static_cast<size_t>(unit.size), part_size(unit));
   }
   if (fits) return kOk;
-  return fail(MPI_ERR_CONVERSION, "a value of type %s does not fit into the %d bytes that external32 gives it",
-              unit.name, static_cast<int>(external_size(unit)));
+  return fail(MPI_ERR_CONVERSION,
+              "a value of type %s does not fit into the %d bytes that external32 gives it", unit.name,
+              static_cast<int>(external_size(unit)));
 }
 
 void from_external(const Datatype& unit, const char* from, char* to, size_t count) {

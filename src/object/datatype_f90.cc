@@ -34,7 +34,7 @@ struct Made {
   Datatype* type;
 };
 std::mutex lock;
-std::vector<Made> made;
+std::vector<Made>& made = *new std::vector<Made>;  // never destroyed: the handles stay valid
 
 Result<Datatype*> predefined_like(MPI_Datatype base, int combiner, int p, int r) {
   std::lock_guard guard(lock);
@@ -91,10 +91,14 @@ Result<Datatype*> type_match_size(int typeclass, int size) {
     return fail(MPI_ERR_ARG, "argument `size` is %d, there is no type of that class and size", size);
   };
   switch (typeclass) {
-    case MPI_TYPECLASS_REAL: return find(kRealTypes);
-    case MPI_TYPECLASS_COMPLEX: return find(kComplexTypes);
-    case MPI_TYPECLASS_INTEGER: return find(kIntegerTypes);
-    default: return fail(MPI_ERR_ARG, "argument `typeclass` is %d, which is no class of types", typeclass);
+    case MPI_TYPECLASS_REAL:
+      return find(kRealTypes);
+    case MPI_TYPECLASS_COMPLEX:
+      return find(kComplexTypes);
+    case MPI_TYPECLASS_INTEGER:
+      return find(kIntegerTypes);
+    default:
+      return fail(MPI_ERR_ARG, "argument `typeclass` is %d, which is no class of types", typeclass);
   }
 }
 

@@ -63,10 +63,23 @@ Both basic(MPI_Datatype constant) {
   return both;
 }
 
+// Types are released at the end of each test (or round of one), by sweep().
+std::vector<Datatype*> made;
+
 Datatype* must(Result<Datatype*> result) {
   EXPECT_TRUE(result.ok()) << base::failure_text(result.status().code());
+  made.push_back(*result);
   return *result;
 }
+
+void sweep() {
+  for (Datatype* type : made) release(type);
+  made.clear();
+}
+
+class DatatypeTest : public testing::Test {
+  void TearDown() override { sweep(); }
+};
 
 Both contiguous(MPI_Count n, const Both& old) {
   Both both{must(type_contiguous(n, *old.type, true)), {}};
@@ -84,7 +97,6 @@ Both hvector(MPI_Count count, MPI_Count length, MPI_Count stride, const Both& ol
 
 Both vector(MPI_Count count, MPI_Count length, MPI_Count stride, const Both& old) {
   Both both = hvector(count, length, stride * old.reference.extent(), old);
-  release(both.type);
   both.type = must(type_vector(count, length, stride, *old.type, true));
   return both;
 }
@@ -105,7 +117,6 @@ Both structure(const std::vector<MPI_Count>& lengths, const std::vector<MPI_Coun
 
 Both hindexed(const std::vector<MPI_Count>& lengths, const std::vector<MPI_Count>& at, const Both& old) {
   Both both = structure(lengths, at, std::vector<Both>(lengths.size(), old));
-  release(both.type);
   both.type =
       must(type_hindexed(static_cast<MPI_Count>(lengths.size()), lengths.data(), at.data(), *old.type, true));
   return both;
@@ -115,7 +126,6 @@ Both indexed_block(MPI_Count length, const std::vector<MPI_Count>& at, const Bot
   std::vector<MPI_Count> bytes;
   for (MPI_Count a : at) bytes.push_back(a * old.reference.extent());
   Both both = hindexed(std::vector<MPI_Count>(at.size(), length), bytes, old);
-  release(both.type);
   both.type = must(type_indexed_block(static_cast<MPI_Count>(at.size()), length, at.data(), *old.type, true));
   return both;
 }
@@ -220,7 +230,7 @@ void check(const Both& both, MPI_Count count, std::mt19937& random) {
 const MPI_Datatype kBasics[] = {MPI_BYTE,   MPI_SHORT,       MPI_INT,
                                 MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_C_DOUBLE_COMPLEX};
 
-TEST(Datatype, PredefinedHaveNamesSizesAndExtents) {
+TEST_F(DatatypeTest, PredefinedHaveNamesSizesAndExtents) {
   EXPECT_STREQ(builtin(MPI_INT).name, "MPI_INT");
   EXPECT_EQ(builtin(MPI_LONG_DOUBLE).size, 16);
   EXPECT_EQ(builtin(MPI_DOUBLE_INT).size, 12);
@@ -249,7 +259,7 @@ TEST(Datatype, PredefinedHaveNamesSizesAndExtents) {
   EXPECT_EQ(lookup<Datatype>(reinterpret_cast<MPI_Datatype>(0xfff)), nullptr);
 }
 
-TEST(Datatype, EveryConstructorMatchesItsDefinition) {
+TEST_F(DatatypeTest, EveryConstructorMatchesItsDefinition) {
   std::mt19937 random(1);
   for (MPI_Datatype constant : kBasics) {
     const Both old = basic(constant);
@@ -262,14 +272,12 @@ TEST(Datatype, EveryConstructorMatchesItsDefinition) {
             structure({1, 2, 1}, {0, 64, 300}, {from, basic(MPI_CHAR), basic(MPI_DOUBLE)})}) {
         for (MPI_Count count : {0, 1, 2, 5}) check(made, count, random);
         if (HasFatalFailure()) return;
-        release(made.type);
       }
     }
-    release(holes.type);
   }
 }
 
-TEST(Datatype, BoundsThatWereSetStick) {
+TEST_F(DatatypeTest, BoundsThatWereSetStick) {
   const Both shifted = resized(-4, 12, basic(MPI_INT));
   const Both both = structure({1, 1}, {0, 100}, {shifted, basic(MPI_DOUBLE)});
   EXPECT_EQ(both.type->lb, -4);
@@ -280,7 +288,7 @@ TEST(Datatype, BoundsThatWereSetStick) {
   EXPECT_EQ(empty.type->extent, 4);
 }
 
-TEST(Datatype, LayoutsAreSimplified) {
+TEST_F(DatatypeTest, LayoutsAreSimplified) {
   // Columns of a matrix, rows of it, adjacent members: each as simple as it can be.
   const Both row = contiguous(8, basic(MPI_DOUBLE));
   EXPECT_TRUE(row.type->dense);
@@ -318,7 +326,7 @@ Both grow(std::vector<Both>& pool, std::mt19937& random) {
   }
 }
 
-TEST(Datatype, RandomNestedTypesPackAsTheirTypemaps) {
+TEST_F(DatatypeTest, RandomNestedTypesPackAsTheirTypemaps) {
   for (unsigned seed = 0; seed < 60; seed++) {
     std::mt19937 random(seed);
     std::vector<Both> pool;
@@ -326,26 +334,23 @@ TEST(Datatype, RandomNestedTypesPackAsTheirTypemaps) {
     for (int i = 0; i < 24; i++) {
       Both made = grow(pool, random);
       if (made.reference.entries.size() > 1500) {
-        release(made.type);
         continue;
       }
       check(made, static_cast<MPI_Count>(random() % 4), random);
       ASSERT_FALSE(HasFatalFailure()) << "seed " << seed << " type " << i;
       pool.push_back(made);
     }
-    for (size_t i = std::size(kBasics); i < pool.size(); i++) release(pool[i].type);
+    sweep();
   }
 }
 
-TEST(Datatype, DeepNestingNeitherRecursesNorExplodes) {
+TEST_F(DatatypeTest, DeepNestingNeitherRecursesNorExplodes) {
   // Each level is a pair of the one below with a gap: 2^40 elements would never fit into a table.
   Datatype* type = &builtin(MPI_CHAR);
-  std::vector<Datatype*> all;
   for (int i = 0; i < 40; i++) {
     const MPI_Count lengths[] = {1, 1}, at[] = {0, type->extent + 1 + i % 3};
     const MPI_Datatype types[] = {handle_of(*type), handle_of(*type)};
     type = must(type_struct(2, lengths, at, types, true));
-    all.push_back(type);
   }
   EXPECT_EQ(type->size, MPI_Count{1} << 40);
   PackCursor cursor(nullptr, 1, *type);
@@ -353,13 +358,12 @@ TEST(Datatype, DeepNestingNeitherRecursesNorExplodes) {
   iovec piece;
   EXPECT_EQ(cursor.pieces(&piece, 1, 10), 1u);
   EXPECT_EQ(reinterpret_cast<MPI_Count>(piece.iov_base), type->true_lb + type->true_extent - 1);
-  for (Datatype* t : all) release(t);
 
   // A chain of a hundred thousand resized and strided types goes without a deep stack.
   type = &builtin(MPI_CHAR);
   for (int i = 0; i < 100000; i++) {
-    Datatype* outer = must(i % 1000 == 0 ? type_hvector(2, 1, type->true_extent + 3, *type, true)
-                                         : type_resized(*type, 0, 8, true));
+    Datatype* outer = *(i % 1000 == 0 ? type_hvector(2, 1, type->true_extent + 3, *type, true)
+                                      : type_resized(*type, 0, 8, true));
     release(type);
     type = outer;
     if (type->size >= 1 << 20) break;
@@ -367,7 +371,7 @@ TEST(Datatype, DeepNestingNeitherRecursesNorExplodes) {
   release(type);
 }
 
-TEST(Datatype, OverflowIsAnError) {
+TEST_F(DatatypeTest, OverflowIsAnError) {
   const MPI_Count huge = INT64_MAX;
   EXPECT_EQ(type_contiguous(huge, builtin(MPI_INT), true).status().code(), MPI_ERR_VALUE_TOO_LARGE);
   EXPECT_EQ(type_vector(2, 1, huge, builtin(MPI_INT), true).status().code(), MPI_ERR_VALUE_TOO_LARGE);
@@ -375,16 +379,15 @@ TEST(Datatype, OverflowIsAnError) {
   EXPECT_EQ(type_resized(builtin(MPI_INT), huge, 1, true).status().code(), MPI_ERR_VALUE_TOO_LARGE);
   Datatype* big = must(type_contiguous(huge / 4, builtin(MPI_INT), true));
   EXPECT_EQ(type_contiguous(2, *big, true).status().code(), MPI_ERR_VALUE_TOO_LARGE);
-  release(big);
   EXPECT_EQ(type_contiguous(-1, builtin(MPI_INT), true).status().code(), MPI_ERR_COUNT);
   const MPI_Count lengths[] = {1, -1}, at[] = {0, 8};
   EXPECT_EQ(type_hindexed(2, lengths, at, builtin(MPI_INT), true).status().code(), MPI_ERR_ARG);
 }
 
-TEST(Datatype, CommittedNamesTheArgument) {
+TEST_F(DatatypeTest, CommittedNamesTheArgument) {
   EXPECT_TRUE(committed(MPI_INT, "datatype").ok());
   EXPECT_EQ(committed(MPI_DATATYPE_NULL, "datatype").status().code(), MPI_ERR_TYPE);
-  Datatype* type = must(type_contiguous(2, builtin(MPI_INT), false));
+  Datatype* type = *type_contiguous(2, builtin(MPI_INT), false);
   const MPI_Datatype handle = handle_of(*type);
   EXPECT_FALSE(committed(handle, "sendtype").ok());
   EXPECT_NE(std::strstr(base::failure_text(MPI_ERR_TYPE), "`sendtype`"), nullptr);
@@ -394,7 +397,7 @@ TEST(Datatype, CommittedNamesTheArgument) {
   EXPECT_FALSE(committed(handle, "sendtype").ok());
 }
 
-TEST(Datatype, CopyBetweenDifferentTypes) {
+TEST_F(DatatypeTest, CopyBetweenDifferentTypes) {
   int from[12], to[24];
   for (int i = 0; i < 12; i++) from[i] = i;
   const Both odd = vector(6, 1, 2, basic(MPI_INT)), triples = vector(4, 3, 6, basic(MPI_INT));

@@ -27,7 +27,8 @@ Status build(MPI_Datatype oldtype, MPI_Datatype* newtype, F make) {
 
 Status hindexed_block(MPI_Count count, MPI_Count blocklength, CountArray displacements, MPI_Datatype oldtype,
                       MPI_Datatype* newtype, bool large) {
-  if (count > 0 && !displacements) return fail(MPI_ERR_ARG, "argument `array_of_displacements` is a null pointer");
+  if (count > 0 && !displacements)
+    return fail(MPI_ERR_ARG, "argument `array_of_displacements` is a null pointer");
   return build(oldtype, newtype, [&](Datatype& old) {
     return type_hindexed_block(count, blocklength, displacements, old, large);
   });
@@ -63,10 +64,10 @@ Status type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count s
                [&](Datatype& old) { return type_hvector(count, blocklength, stride, old, true); });
 }
 
-Status type_create_hindexed_block(int count, int blocklength, const MPI_Aint* displacements, MPI_Datatype oldtype,
-                                  MPI_Datatype* newtype) {
-  return hindexed_block(count, blocklength, reinterpret_cast<const MPI_Count*>(displacements), oldtype, newtype,
-                        false);
+Status type_create_hindexed_block(int count, int blocklength, const MPI_Aint* displacements,
+                                  MPI_Datatype oldtype, MPI_Datatype* newtype) {
+  return hindexed_block(count, blocklength, reinterpret_cast<const MPI_Count*>(displacements), oldtype,
+                        newtype, false);
 }
 Status type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count* displacements,
                                     MPI_Datatype oldtype, MPI_Datatype* newtype) {
@@ -82,16 +83,17 @@ Status type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count exten
 
 Status type_indexed(MPI_Count count, CountArray blocklengths, CountArray displacements, Datatype& oldtype,
                     Datatype** newtype) {
-  return give(object::type_indexed(count, blocklengths, displacements, oldtype, blocklengths.wide()), newtype);
+  return give(object::type_indexed(count, blocklengths, displacements, oldtype, blocklengths.wide()),
+              newtype);
 }
 
-Status type_create_hindexed(MPI_Count count, CountArray blocklengths, CountArray displacements, Datatype& oldtype,
-                            Datatype** newtype) {
+Status type_create_hindexed(MPI_Count count, CountArray blocklengths, CountArray displacements,
+                            Datatype& oldtype, Datatype** newtype) {
   return give(type_hindexed(count, blocklengths, displacements, oldtype, blocklengths.wide()), newtype);
 }
 
-Status type_create_indexed_block(MPI_Count count, MPI_Count blocklength, CountArray displacements, Datatype& oldtype,
-                                 Datatype** newtype) {
+Status type_create_indexed_block(MPI_Count count, MPI_Count blocklength, CountArray displacements,
+                                 Datatype& oldtype, Datatype** newtype) {
   return give(type_indexed_block(count, blocklength, displacements, oldtype, displacements.wide()), newtype);
 }
 
@@ -105,14 +107,18 @@ Status type_create_subarray(int ndims, CountArray sizes, CountArray subsizes, Co
   return give(type_subarray(ndims, sizes, subsizes, starts, order, oldtype, sizes.wide()), newtype);
 }
 
-Status type_create_darray(int size, int rank, int ndims, CountArray gsizes, const int* distribs, const int* dargs,
-                          const int* psizes, int order, Datatype& oldtype, Datatype** newtype) {
-  return give(type_darray({size, rank, ndims, gsizes, distribs, dargs, psizes, order}, oldtype, gsizes.wide()),
-              newtype);
+Status type_create_darray(int size, int rank, int ndims, CountArray gsizes, const int* distribs,
+                          const int* dargs, const int* psizes, int order, Datatype& oldtype,
+                          Datatype** newtype) {
+  return give(
+      type_darray({size, rank, ndims, gsizes, distribs, dargs, psizes, order}, oldtype, gsizes.wide()),
+      newtype);
 }
 
 Status type_create_f90_real(int p, int r, Datatype** newtype) { return give(type_f90_real(p, r), newtype); }
-Status type_create_f90_complex(int p, int r, Datatype** newtype) { return give(type_f90_complex(p, r), newtype); }
+Status type_create_f90_complex(int p, int r, Datatype** newtype) {
+  return give(type_f90_complex(p, r), newtype);
+}
 Status type_create_f90_integer(int r, Datatype** newtype) { return give(type_f90_integer(r), newtype); }
 Status type_match_size(int typeclass, int size, Datatype** datatype) {
   return give(object::type_match_size(typeclass, size), datatype);

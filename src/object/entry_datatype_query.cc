@@ -63,24 +63,26 @@ Result<const Description*> describe(MPI_Datatype handle, bool small) {
   if (!type.ok()) return type.status();
   const Description* description = (*type)->description ? (*type)->description : &kNamed;
   if (small && !description->counts.empty())
-    return fail(MPI_ERR_TYPE, "the datatype was made by a large count function (..._c); ask with the _c form as well");
+    return fail(MPI_ERR_TYPE,
+                "the datatype was made by a large count function (..._c); ask with the _c form as well");
   return description;
 }
 
 template <class T>
 Status copy_out(const std::vector<T>& values, MPI_Count most, T* out, const char* name) {
   if (most < static_cast<MPI_Count>(values.size()))
-    return fail(MPI_ERR_ARG, "argument `max_%s` is %lld, the datatype has %zu", name, static_cast<long long>(most),
-                values.size());
+    return fail(MPI_ERR_ARG, "argument `max_%s` is %lld, the datatype has %zu", name,
+                static_cast<long long>(most), values.size());
   if (!values.empty() && !out) return fail(MPI_ERR_ARG, "argument `array_of_%s` is a null pointer", name);
   std::copy(values.begin(), values.end(), out);
   return kOk;
 }
 
-Status contents(const Description& d, MPI_Count integers, MPI_Count addresses, MPI_Count types, int* array_of_integers,
-                MPI_Aint* array_of_addresses, MPI_Datatype* array_of_datatypes) {
+Status contents(const Description& d, MPI_Count integers, MPI_Count addresses, MPI_Count types,
+                int* array_of_integers, MPI_Aint* array_of_addresses, MPI_Datatype* array_of_datatypes) {
   if (d.combiner == MPI_COMBINER_NAMED)
-    return fail(MPI_ERR_TYPE, "a named predefined datatype has no contents (its combiner is MPI_COMBINER_NAMED)");
+    return fail(MPI_ERR_TYPE,
+                "a named predefined datatype has no contents (its combiner is MPI_COMBINER_NAMED)");
   VICINITY_TRY(copy_out(d.integers, integers, array_of_integers, "integers"));
   VICINITY_TRY(copy_out(d.addresses, addresses, array_of_addresses, "addresses"));
   std::vector<MPI_Datatype> handles;
@@ -92,10 +94,12 @@ Status contents(const Description& d, MPI_Count integers, MPI_Count addresses, M
 
 }  // namespace
 
-Status type_get_envelope(MPI_Datatype datatype, int* integers, int* addresses, int* datatypes, int* combiner) {
+Status type_get_envelope(MPI_Datatype datatype, int* integers, int* addresses, int* datatypes,
+                         int* combiner) {
   Result<const Description*> d = describe(datatype, true);
   if (!d.ok()) return d.status();
-  if (!integers || !addresses || !datatypes || !combiner) return fail(MPI_ERR_ARG, "an output is a null pointer");
+  if (!integers || !addresses || !datatypes || !combiner)
+    return fail(MPI_ERR_ARG, "an output is a null pointer");
   *integers = static_cast<int>((*d)->integers.size());
   *addresses = static_cast<int>((*d)->addresses.size());
   *datatypes = static_cast<int>((*d)->types.size());
@@ -103,8 +107,8 @@ Status type_get_envelope(MPI_Datatype datatype, int* integers, int* addresses, i
   return kOk;
 }
 
-Status type_get_envelope_c(MPI_Datatype datatype, MPI_Count* integers, MPI_Count* addresses, MPI_Count* large_counts,
-                           MPI_Count* datatypes, int* combiner) {
+Status type_get_envelope_c(MPI_Datatype datatype, MPI_Count* integers, MPI_Count* addresses,
+                           MPI_Count* large_counts, MPI_Count* datatypes, int* combiner) {
   Result<const Description*> d = describe(datatype, false);
   if (!d.ok()) return d.status();
   if (!integers || !addresses || !large_counts || !datatypes || !combiner)
@@ -118,7 +122,8 @@ Status type_get_envelope_c(MPI_Datatype datatype, MPI_Count* integers, MPI_Count
 }
 
 Status type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
-                         int* array_of_integers, MPI_Aint* array_of_addresses, MPI_Datatype* array_of_datatypes) {
+                         int* array_of_integers, MPI_Aint* array_of_addresses,
+                         MPI_Datatype* array_of_datatypes) {
   Result<const Description*> d = describe(datatype, true);
   if (!d.ok()) return d.status();
   return contents(**d, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses,
@@ -147,10 +152,10 @@ Status type_get_name(Datatype& datatype, char* type_name, int* resultlen) {
   return kOk;
 }
 
-Status type_create_keyval(MPI_Type_copy_attr_function* copy, MPI_Type_delete_attr_function* destroy, int* keyval,
-                          void* extra_state) {
-  Result<int> made =
-      keyval_create(Kind::kDatatype, reinterpret_cast<void*>(copy), reinterpret_cast<void*>(destroy), extra_state);
+Status type_create_keyval(MPI_Type_copy_attr_function* copy, MPI_Type_delete_attr_function* destroy,
+                          int* keyval, void* extra_state) {
+  Result<int> made = keyval_create(Kind::kDatatype, reinterpret_cast<void*>(copy),
+                                   reinterpret_cast<void*>(destroy), extra_state);
   if (made.ok()) *keyval = *made;
   return made.status();
 }

@@ -17,13 +17,14 @@ Status reserve(MPI_Count count, MPI_Count each, MPI_Count size, MPI_Count positi
                 static_cast<long long>(position), static_cast<long long>(size));
   if (multiply(count, each, need) && *need <= size - position) return kOk;
   return fail(MPI_ERR_TRUNCATE, "%lld elements of %lld bytes are more than the %lld bytes left in `%s`",
-              static_cast<long long>(count), static_cast<long long>(each), static_cast<long long>(size - position),
-              buffer);
+              static_cast<long long>(count), static_cast<long long>(each),
+              static_cast<long long>(size - position), buffer);
 }
 
 Status check_datarep(const char* datarep) {
   if (std::strcmp(datarep, "external32") == 0) return kOk;
-  return fail(MPI_ERR_UNSUPPORTED_DATAREP, "argument `datarep` is \"%.40s\", only \"external32\" is defined", datarep);
+  return fail(MPI_ERR_UNSUPPORTED_DATAREP, "argument `datarep` is \"%.40s\", only \"external32\" is defined",
+              datarep);
 }
 
 Status total(MPI_Count count, MPI_Count each, MPI_Count* size) {
@@ -38,7 +39,7 @@ const char* moved(const void* buf, MPI_Count position) { return static_cast<cons
 
 Status pack(const void* inbuf, MPI_Count incount, Datatype& datatype, void* outbuf, MPI_Count outsize,
             MPI_Count* position, Communicator&) {
-  MPI_Count need;
+  MPI_Count need = 0;
   VICINITY_TRY(reserve(incount, datatype.size, outsize, *position, "outbuf", &need));
   if (need == 0) return kOk;
   object::pack(inbuf, incount, datatype, static_cast<char*>(outbuf) + *position);
@@ -48,7 +49,7 @@ Status pack(const void* inbuf, MPI_Count incount, Datatype& datatype, void* outb
 
 Status unpack(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount,
               Datatype& datatype, Communicator&) {
-  MPI_Count need;
+  MPI_Count need = 0;
   VICINITY_TRY(reserve(outcount, datatype.size, insize, *position, "inbuf", &need));
   if (need == 0) return kOk;
   object::unpack(moved(inbuf, *position), outbuf, outcount, datatype);
@@ -60,10 +61,10 @@ Status pack_size(MPI_Count incount, Datatype& datatype, Communicator&, MPI_Count
   return total(incount, datatype.size, size);
 }
 
-Status pack_external(const char* datarep, const void* inbuf, MPI_Count incount, Datatype& datatype, void* outbuf,
-                     MPI_Count outsize, MPI_Count* position) {
+Status pack_external(const char* datarep, const void* inbuf, MPI_Count incount, Datatype& datatype,
+                     void* outbuf, MPI_Count outsize, MPI_Count* position) {
   VICINITY_TRY(check_datarep(datarep));
-  MPI_Count need;
+  MPI_Count need = 0;
   VICINITY_TRY(reserve(incount, external_bytes(datatype), outsize, *position, "outbuf", &need));
   if (need == 0) return kOk;
   VICINITY_TRY(object::pack_external(inbuf, incount, datatype, static_cast<char*>(outbuf) + *position));
@@ -71,10 +72,10 @@ Status pack_external(const char* datarep, const void* inbuf, MPI_Count incount, 
   return kOk;
 }
 
-Status unpack_external(const char* datarep, const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
-                       MPI_Count outcount, Datatype& datatype) {
+Status unpack_external(const char* datarep, const void* inbuf, MPI_Count insize, MPI_Count* position,
+                       void* outbuf, MPI_Count outcount, Datatype& datatype) {
   VICINITY_TRY(check_datarep(datarep));
-  MPI_Count need;
+  MPI_Count need = 0;
   VICINITY_TRY(reserve(outcount, external_bytes(datatype), insize, *position, "inbuf", &need));
   if (need == 0) return kOk;
   VICINITY_TRY(object::unpack_external(moved(inbuf, *position), outbuf, outcount, datatype));
