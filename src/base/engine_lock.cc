@@ -64,18 +64,15 @@ void EngineLock::acquire() {
   // SYNC POINT LOCK (acquire): pairs with release().
   if (word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed)) return;
   wanting_.fetch_add(1, std::memory_order_relaxed);
-  for (int spins = 0;; ++spins) {
+  bool taken = false;
+  for (int spins = 0; spins < kLockSpins && !taken; ++spins) {
     expected = 0;
-    if (word_.load(std::memory_order_relaxed) == 0 &&
-        word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed))
-      break;
-    if (spins < kLockSpins) {
-      cpu_relax();
-      continue;
-    }
-    if (word_.exchange(2, std::memory_order_acquire) == 0) break;
-    futex_wait(word_, 2, nullptr);
+    taken = word_.load(std::memory_order_relaxed) == 0 &&
+            word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed);
+    if (!taken) cpu_relax();
   }
+  // From here on we take it only as 2: there may be other sleepers, whom our release() must wake.
+  while (!taken && word_.exchange(2, std::memory_order_acquire) != 0) futex_wait(word_, 2, nullptr);
   wanting_.fetch_sub(1, std::memory_order_relaxed);
   takings_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -150,14 +147,10 @@ LockPause::~LockPause() {
   parked = false;
 }
 
-SharedWaiter::SharedWaiter() { engine_lock.lock(); }
-
 SharedWaiter::~SharedWaiter() {
-  if (polling_) {
-    poller = nullptr;
-    announce();  // somebody else has to poll now
-  }
-  engine_lock.unlock();
+  if (!polling_) return;
+  poller = nullptr;
+  announce();  // somebody else has to poll now
 }
 
 void SharedWaiter::round() {

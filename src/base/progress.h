@@ -132,7 +132,7 @@ class Waiter {
 // The same among several threads.
 class SharedWaiter {
  public:
-  SharedWaiter();
+  SharedWaiter() = default;
   SharedWaiter(const SharedWaiter&) = delete;
   SharedWaiter& operator=(const SharedWaiter&) = delete;
   ~SharedWaiter();
@@ -143,6 +143,10 @@ class SharedWaiter {
   void poll();
   void stand_by();
 
+  struct Hold {
+    Hold() { engine_lock.lock(); }
+    ~Hold() { engine_lock.unlock(); }
+  } hold_;  // first: the waiter lives under the lock
   Waiter waiter_;
   bool polling_ = false;  // this wait has taken the role of the poller
 };

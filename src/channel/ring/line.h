@@ -94,7 +94,19 @@ inline void publish(Line* line, uint64_t address, uint64_t control) {
 #endif
 }
 
-// The same for a following line, whose bytes 48..55 are payload.
+// Orders earlier stores before later loads, in all processes.
+inline void full_fence() {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+  asm volatile("lock; orq $0, (%%rsp)" ::: "memory", "cc");  // cheaper than mfence
+#elif defined(__SANITIZE_THREAD__)
+  uint32_t own = 0;  // TSan does not know fences
+  __atomic_fetch_add(&own, 1, __ATOMIC_SEQ_CST);
+#else
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+// publish() for a following line, whose bytes 48..55 are payload.
 inline void publish_more(Line* line, uint64_t control) {
   __atomic_store_n(&line->control, control, __ATOMIC_RELEASE);
 }

@@ -210,7 +210,7 @@ void Port::arm() {
   // caller polls everything once more.
   __atomic_store_n(state_, uint32_t{region::kParked}, __ATOMIC_SEQ_CST);
   if (options_.membarrier) syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  full_fence();
   admit_forgotten();
 }
 

@@ -109,7 +109,7 @@ class Sender {
   // state, runs a barrier in all of us (membarrier), then reads the lines. Either it sees the line or
   // we see that it is parked. Without membarrier we pay for the fence ourselves.
   void ring_bell() {
-    if (fence_) [[unlikely]] __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (fence_) [[unlikely]] full_fence();
     asm volatile("" ::: "memory");
     if (__atomic_load_n(state_, __ATOMIC_RELAXED) != region::kAwake) [[unlikely]] wake();
   }
