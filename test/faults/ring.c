@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
   long rounds = strcmp(what, "short") == 0 ? 200 : 1L << 40;
   for (long round = 0; round < rounds; round++) {
     int bytes = round % 50 == 0 ? big : 1 + (int)(round % 3000), sum = 0;
-    MPI_Sendrecv(out, bytes, MPI_BYTE, right, 0, in, big, MPI_BYTE, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, bytes, MPI_BYTE, right, 0, in, big, MPI_BYTE, left, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     if (round % 7 == 0) MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (strcmp(what, "sleep") == 0 && rank == 0) sleep(60);  // the others wait asleep
   }

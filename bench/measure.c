@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Measures one MPI: point-to-point between ranks 0 and 1, or collectives over all ranks.
+//
+//   measure point|collective|init [milliseconds per figure]
+// Rank 0 prints "metric TAB bytes TAB value TAB unit". Each figure repeats its operation for about the given
+// time, at least a few times; all ranks use the count that rank 0 chose. bench/compare runs it in rounds.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { kMost = 4 << 20, kWindow = 64 };
+static int rank, size;
+static double budget = 0.02;
+static char *out, *in;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+typedef void (*Operation)(int bytes);
+
+// Seconds for one operation: warms up, agrees on a count, measures between two barriers.
+static double repeat(Operation operation, int bytes) {
+  int count = 0;
+  for (int i = 0; i < 2; i++) operation(bytes);
+  MPI_Barrier(MPI_COMM_WORLD);
+  double start = now();
+  for (int i = 0; i < 3; i++) operation(bytes);
+  double each = (now() - start) / 3;
+  if (rank == 0) count = each > 0 && budget / each < 200000 ? (int)(budget / each) : 200000;
+  if (count < 3) count = 3;
+  MPI_Bcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  start = now();
+  for (int i = 0; i < count; i++) operation(bytes);
+  return (now() - start) / count;
+}
+
+static void report(const char* metric, int bytes, double value, const char* unit) {
+  if (rank == 0) printf("%s\t%d\t%.6g\t%s\n", metric, bytes, value, unit);
+}
+
+static void ping_pong(int bytes) {
+  if (rank == 0) {
+    MPI_Send(out, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+    MPI_Recv(in, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (rank == 1) {
+    MPI_Recv(in, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(out, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+  }
+}
+
+static void window(int bytes, int messages) {  // many in flight, one short answer
+  MPI_Request requests[kWindow];
+  if (rank == 0) {
+    for (int i = 0; i < messages; i++) MPI_Isend(out, bytes, MPI_BYTE, 1, 2, MPI_COMM_WORLD, &requests[i]);
+    MPI_Waitall(messages, requests, MPI_STATUSES_IGNORE);
+    MPI_Recv(in, 1, MPI_BYTE, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (rank == 1) {
+    for (int i = 0; i < messages; i++) MPI_Irecv(in, bytes, MPI_BYTE, 0, 2, MPI_COMM_WORLD, &requests[i]);
+    MPI_Waitall(messages, requests, MPI_STATUSES_IGNORE);
+    MPI_Send(out, 1, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+  }
+}
+static int in_flight(int bytes) { return bytes > 65536 ? 8 : kWindow; }
+static void stream(int bytes) { window(bytes, in_flight(bytes)); }
+
+static void barrier(int bytes) {
+  (void)bytes;
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+static void bcast(int bytes) { MPI_Bcast(out, bytes, MPI_BYTE, 0, MPI_COMM_WORLD); }
+static void allreduce(int bytes) {
+  MPI_Allreduce(out, in, bytes / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+static void allgather(int bytes) { MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD); }
+static void alltoall(int bytes) { MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD); }
+
+static void point(void) {
+  static const int kSizes[] = {1, 8, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304};
+  for (int i = 0; i < 11; i++) report("latency", kSizes[i], repeat(ping_pong, kSizes[i]) / 2 * 1e6, "us");
+  for (int i = 0; i < 11; i++) {
+    double each = repeat(stream, kSizes[i]) / in_flight(kSizes[i]);
+    report("bandwidth", kSizes[i], kSizes[i] / each * 1e-6, "MB/s");
+    if (kSizes[i] == 8) report("rate", 8, 1e-6 / each, "M/s");
+  }
+}
+
+static void collective(void) {
+  static const int kSizes[] = {8, 64, 1024, 16384, 65536, 1048576};
+  report("barrier", 0, repeat(barrier, 0) * 1e6, "us");
+  static const struct {
+    const char* name;
+    Operation run;
+  } kOperations[] = {
+      {"bcast", bcast}, {"allreduce", allreduce}, {"allgather", allgather}, {"alltoall", alltoall}};
+  for (int o = 0; o < 4; o++)
+    for (int i = 0; i < 6; i++)
+      report(kOperations[o].name, kSizes[i], repeat(kOperations[o].run, kSizes[i]) * 1e6, "us");
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "point";
+  if (argc > 2) budget = atof(argv[2]) * 1e-3;
+  double start = now();
+  MPI_Init(&argc, &argv);
+  double started = now() - start;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  out = malloc((size_t)kMost * (size_t)size), in = malloc((size_t)kMost * (size_t)size);
+  memset(out, 1, (size_t)kMost * (size_t)size);
+  memset(in, 1, (size_t)kMost * (size_t)size);
+  report("init", 0, started * 1e3, "ms");
+  if (strcmp(what, "point") == 0) point();
+  if (strcmp(what, "collective") == 0) collective();
+  free(out);
+  free(in);
+  MPI_Finalize();
+  return 0;
+}
