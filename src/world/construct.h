@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Putting a communicator together from parts that are already agreed on, and taking it apart.
+#pragma once
+
+#include "object/communicator.h"
+
+namespace vicinity::world {
+
+using object::Communicator;
+using object::Group;
+using object::Status;
+
+// The references to `group` and `remote` go over to the communicator.
+struct Parts {
+  uint32_t context = 0;
+  Group* group = nullptr;
+  Group* remote = nullptr;         // not nullptr: an intercommunicator, which uses two contexts
+  bool low_group = false;
+  Communicator* parent = nullptr;  // whose error handler and session the new one inherits
+};
+
+// nullptr when memory is gone; the groups are released then.
+Communicator* assemble(const Parts& parts);
+inline int contexts_of(const Communicator& comm) { return comm.inter() ? 2 : 1; }
+
+// The part of a communicator's end that belongs to the rooms above object/.
+void take_down(Communicator& comm);
+
+// What MPI_Comm_free does once the handle is known: attributes, then the object.
+Status free_communicator(Communicator& comm);
+
+}  // namespace vicinity::world

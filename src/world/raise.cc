@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which handler takes a failure, and what it does. The words are written once, here:
+//
+//   [vicinity 3@nodeA] MPI_Send failed: MPI_ERR_RANK: argument `dest` is 7, ... (communicator MPI_COMM_WORLD)
+#include "world/raise.h"
+
+#include <cstdio>
+
+#include "base/log.h"
+#include "base/param.h"
+#include "world/errors.h"
+#include "world/instance.h"
+#include "world/session.h"
+
+namespace vicinity::world {
+namespace {
+
+using object::Errhandler;
+using object::Kind;
+
+base::Param<std::string> initial_errhandler{
+    "VICINITY_INITIAL_ERRHANDLER", "world", "mpi_errors_are_fatal",
+    "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return",
+    "The error handler of MPI_COMM_WORLD and MPI_COMM_SELF, and of errors before MPI_Init, until the program "
+    "sets another one"};
+
+Errhandler* file_handler = nullptr;  // of MPI_FILE_NULL; nullptr: MPI_ERRORS_RETURN
+
+// What went wrong, where and to whom.
+struct Report {
+  const char* function;
+  int code;
+  char where[MPI_MAX_OBJECT_NAME + 32] = "";
+};
+
+void describe(const Report& report, char* text, size_t room) {
+  const char* name = object::error_name(report.code);
+  char number[32];
+  if (!name) {
+    std::snprintf(number, sizeof number, "error code %d", report.code);
+    name = number;
+  }
+  const char* words = base::failure_text(report.code);
+  if (!*words) words = object::error_text(report.code);
+  std::snprintf(text, room, "%s failed: %s: %s%s", report.function, name, words ? words : "", report.where);
+}
+
+[[noreturn]] void die(const Report& report) {
+  char text[768];
+  describe(report, text, sizeof text);
+  VICINITY_LOG(kError, "%s", text);
+  const int exit_code = report.code & 0xff;
+  end_job(exit_code ? exit_code : 1, text);
+}
+
+// MPI's user functions are variadic; we pass only the two arguments that the standard promises.
+template <class Handle>
+using Callback = void(Handle*, int*, ...);
+
+template <class Handle>
+int apply(Errhandler& handler, const Report& report, Handle handle) {
+  switch (handler.action) {
+    case Errhandler::Action::kFatal:
+    case Errhandler::Action::kAbort:  // a job ends as a whole here, so both are the same
+      die(report);
+    case Errhandler::Action::kReturn:
+      return report.code;
+    case Errhandler::Action::kCall:
+      break;
+  }
+  Errhandler* held = object::retain(&handler);  // the function may free it
+  int code = report.code;
+  reinterpret_cast<Callback<Handle>*>(held->function)(&handle, &code);
+  object::release(held);
+  return report.code;
+}
+
+}  // namespace
+
+object::Errhandler& initial_handler() {
+  const std::string& name = initial_errhandler.get();
+  const MPI_Errhandler constant = name == "mpi_errors_return"  ? MPI_ERRORS_RETURN
+                                  : name == "mpi_errors_abort" ? MPI_ERRORS_ABORT
+                                                               : MPI_ERRORS_ARE_FATAL;
+  return *object::lookup<Errhandler>(constant);
+}
+
+object::Errhandler& default_file_handler() {
+  return file_handler ? *file_handler : *object::lookup<Errhandler>(MPI_ERRORS_RETURN);
+}
+
+void set_default_file_handler(object::Errhandler& handler) {
+  Errhandler* old = file_handler;
+  file_handler = object::retain(&handler);
+  if (old) object::release(old);
+}
+
+int raise(const char* function, base::Status status, Communicator* comm) {
+  Report report{function, status.code()};
+  if (comm) {
+    std::snprintf(report.where, sizeof report.where, " (communicator %s)", comm->name[0] ? comm->name : "without name");
+  } else {
+    comm = object::predefined_communicators[1];
+  }
+  if (!comm || !comm->errhandler) return apply(initial_handler(), report, MPI_COMM_SELF);
+  return apply(*comm->errhandler, report, object::handle_of(*comm));
+}
+
+int raise_session(const char* function, base::Status status, MPI_Session handle) {
+  Session* session = object::lookup<Session>(handle);
+  if (!session) return raise(function, status, nullptr);
+  Report report{function, status.code(), " (session)"};
+  return apply(*session->errhandler, report, handle);
+}
+
+int raise_file(const char* function, base::Status status, MPI_File file) {
+  Report report{function, status.code(), " (file)"};
+  return apply(default_file_handler(), report, file);
+}
+
+}  // namespace vicinity::world

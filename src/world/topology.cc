@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arithmetic of Cartesian grids, and the life of topologies.
+#include "world/topology.h"
+
+#include <algorithm>
+
+namespace vicinity::world {
+
+using object::fail;
+
+int Topology::rank_at(const int* at) const {
+  int rank = 0;
+  for (size_t i = 0; i < dims.size(); ++i) rank = rank * dims[i] + at[i];
+  return rank;
+}
+
+std::vector<int> Topology::coords_of(int rank) const {
+  std::vector<int> at(dims.size());
+  for (size_t i = dims.size(); i-- > 0;) {
+    at[i] = rank % dims[i];
+    rank /= dims[i];
+  }
+  return at;
+}
+
+bool Topology::wrap(size_t dimension, int64_t& coordinate) const {
+  const int64_t size = dims[dimension];
+  if (coordinate >= 0 && coordinate < size) return true;
+  if (!periods[dimension]) return false;
+  coordinate = (coordinate % size + size) % size;
+  return true;
+}
+
+const char* topology_name(int kind) {
+  switch (kind) {
+    case MPI_CART: return "Cartesian topology";
+    case MPI_GRAPH: return "graph topology";
+    case MPI_DIST_GRAPH: return "distributed graph topology";
+    default: return "topology";
+  }
+}
+
+object::Result<Topology*> topology_of(const object::Communicator& comm, int kind) {
+  if (!comm.topology || comm.topology->kind != kind)
+    return fail(MPI_ERR_TOPOLOGY, "the communicator has no %s", topology_name(kind));
+  return comm.topology;
+}
+
+void share_topology(const object::Communicator& from, object::Communicator& to) {
+  if (!from.topology) return;
+  ++from.topology->references;
+  to.topology = from.topology;
+}
+
+void drop_topology(object::Communicator& comm) {
+  if (comm.topology && --comm.topology->references == 0) delete comm.topology;
+  comm.topology = nullptr;
+}
+
+namespace {
+
+// The prime factors of n, greatest first.
+std::vector<int> factors_of(int n) {
+  std::vector<int> factors;
+  for (int p = 2; p <= n / p; ++p)
+    for (; n % p == 0; n /= p) factors.push_back(p);
+  if (n > 1) factors.push_back(n);
+  std::reverse(factors.begin(), factors.end());
+  return factors;
+}
+
+std::vector<int> divisors_of(int n) {
+  std::vector<int> divisors;
+  for (int d = 1; d <= n / d; ++d) {
+    if (n % d != 0) continue;
+    divisors.push_back(d);
+    if (d != n / d) divisors.push_back(n / d);
+  }
+  std::sort(divisors.begin(), divisors.end());
+  return divisors;
+}
+
+// Finds the factorisation of a number into factors in falling order whose first is least, among those the
+// one whose second is least, and so on: trying candidates upwards, the first that works is it.
+class Search {
+ public:
+  explicit Search(int n) : divisors_(divisors_of(n)) {}
+  bool find(int n, size_t count, int most, std::vector<int>& out) {
+    if (count == 0) return n == 1;
+    if (--budget_ < 0) return false;
+    for (int d : divisors_) {
+      if (d > most || d > n) return false;
+      if (n % d != 0 || !reaches(d, count, n)) continue;
+      out.push_back(d);
+      if (find(n / d, count - 1, d, out)) return true;
+      out.pop_back();
+    }
+    return false;
+  }
+
+ private:
+  // Can `count` factors of at most d have the product n?
+  static bool reaches(int d, size_t count, int n) {
+    int64_t product = 1;
+    for (size_t i = 0; i < count && product < n; ++i) {
+      if (d == 1) break;
+      product *= d;
+    }
+    return product >= n;
+  }
+  std::vector<int> divisors_;
+  int budget_ = 100000;
+};
+
+// Should the search take too long: deal the prime factors out, greatest first, each to the smallest product so far.
+std::vector<int> deal(int n, size_t count) {
+  std::vector<int> dims(count, 1);
+  for (int factor : factors_of(n)) *std::min_element(dims.begin(), dims.end()) *= factor;
+  std::sort(dims.rbegin(), dims.rend());
+  return dims;
+}
+
+}  // namespace
+
+object::Status balance_dims(int nodes, int count, int* dims) {
+  int free = 0;
+  int64_t fixed = 1;
+  for (int i = 0; i < count; ++i) {
+    if (dims[i] < 0) return fail(MPI_ERR_DIMS, "dims[%d] is %d", i, dims[i]);
+    if (dims[i] == 0) ++free;
+    else fixed *= dims[i];
+    if (fixed > nodes) break;
+  }
+  if (fixed > nodes || nodes % fixed != 0)
+    return fail(MPI_ERR_DIMS, "%d nodes cannot be divided by the given dimensions, whose product is %lld", nodes,
+                static_cast<long long>(fixed));
+  if (free == 0) {
+    if (fixed != nodes && count > 0)
+      return fail(MPI_ERR_DIMS, "the given dimensions hold %lld nodes, not %d", static_cast<long long>(fixed), nodes);
+    return object::kOk;
+  }
+  const int rest = static_cast<int>(nodes / fixed);
+  std::vector<int> best;
+  if (!Search(rest).find(rest, static_cast<size_t>(free), rest, best)) best = deal(rest, static_cast<size_t>(free));
+  size_t next = 0;
+  for (int i = 0; i < count; ++i)
+    if (dims[i] == 0) dims[i] = best[next++];
+  return object::kOk;
+}
+
+}  // namespace vicinity::world
