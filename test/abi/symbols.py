@@ -20,6 +20,8 @@ def main(library, map_file):
     weak = {line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()
             if line.split()[-2] in "wWV"}
     wrong += [f"not weak, tools cannot define it: {name}" for name in sorted(wanted - weak) if name[0] == "M"]
+    used = set(re.findall(r"\b(P?MPI_\w+)", output("readelf", "-rW", library)))
+    wrong += [f"called from inside, where a tool would see it: {name}" for name in sorted(used)]
     dynamic = output("readelf", "-d", library)
     if "[libmpi_abi.so.1]" not in dynamic:
         wrong.append("the SONAME is not libmpi_abi.so.1")
