@@ -67,8 +67,7 @@ class Accumulator {
 // How an algorithm for 2^n ranks serves any number: the first 2 * extra ranks pair up, the even one
 // gives its input to the odd one and waits for the result. Neighbours pair, so the order is kept.
 struct Fold {
-  explicit Fold(const Plan& plan)
-      : power(floor_power_of_two(plan.size)), extra(plan.size - power) {
+  explicit Fold(const Plan& plan) : power(floor_power_of_two(plan.size)), extra(plan.size - power) {
     if (plan.rank < 2 * extra) {
       gives = plan.rank % 2 == 0;
       takes = !gives;
@@ -78,11 +77,11 @@ struct Fold {
     }
   }
   int rank_at(int place) const { return place < extra ? 2 * place + 1 : place + extra; }
-  int power;          // ranks that take part
-  int extra;          // ranks that do not
-  bool gives = false; // this rank does not take part; its partner is rank + 1
-  bool takes = false; // this rank takes part also for rank - 1
-  int position;       // among those that take part
+  int power;           // ranks that take part
+  int extra;           // ranks that do not
+  bool gives = false;  // this rank does not take part; its partner is rank + 1
+  bool takes = false;  // this rank takes part also for rank - 1
+  int position;        // among those that take part
 };
 
 }  // namespace vicinity::coll

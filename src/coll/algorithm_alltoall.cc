@@ -27,9 +27,7 @@ void alltoall_linear(Plan& plan, const Blocks& send, const Blocks& recv) {
   exchange(plan, send, recv, kWindow);
 }
 
-void alltoall_pairwise(Plan& plan, const Blocks& send, const Blocks& recv) {
-  exchange(plan, send, recv, 1);
-}
+void alltoall_pairwise(Plan& plan, const Blocks& send, const Blocks& recv) { exchange(plan, send, recv, 1); }
 
 // log2(size) rounds of half the data each: block i (of `run`) has i ranks to go up; in the round of
 // `mask` all blocks whose distance has that bit move on by it.
@@ -41,8 +39,7 @@ void alltoall_bruck(Plan& plan, const Blocks& send, const Blocks& recv) {
   const Typed run = plan.packed(static_cast<uint64_t>(size) * block);
   const Typed out = plan.packed(static_cast<uint64_t>(size / 2 + 1) * block);
   const Typed in = plan.packed(static_cast<uint64_t>(size / 2 + 1) * block);
-  for (int i = 0; i < size; ++i)
-    plan.copy(send[(plan.rank + i) % size], run.part(i * bytes, bytes));
+  for (int i = 0; i < size; ++i) plan.copy(send[(plan.rank + i) % size], run.part(i * bytes, bytes));
   for (int mask = 1; mask < size; mask *= 2) {
     MPI_Count moved = 0;
     for (int i = mask; i < size; ++i)
@@ -54,8 +51,7 @@ void alltoall_bruck(Plan& plan, const Blocks& send, const Blocks& recv) {
     for (int i = mask; i < size; ++i)
       if (i & mask) plan.copy(in.part(moved++ * bytes, bytes), run.part(i * bytes, bytes));
   }
-  for (int i = 0; i < size; ++i)
-    plan.copy(run.part(i * bytes, bytes), recv[(plan.rank - i + size) % size]);
+  for (int i = 0; i < size; ++i) plan.copy(run.part(i * bytes, bytes), recv[(plan.rank - i + size) % size]);
 }
 
 Blocks packed_copy(Plan& plan, const Blocks& blocks, int n) {

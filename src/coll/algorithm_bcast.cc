@@ -32,8 +32,7 @@ void bcast_linear(Plan& plan, const Typed& data, int root) {
     plan.recv(data, root);
     return;
   }
-  for (int distance = 1; distance < plan.size; ++distance)
-    plan.send(data, absolute(plan, distance, root));
+  for (int distance = 1; distance < plan.size; ++distance) plan.send(data, absolute(plan, distance, root));
 }
 
 // The parent of a rank is itself without its lowest set bit; children are served farthest first,

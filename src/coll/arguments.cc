@@ -42,7 +42,8 @@ Status check_arrays(CountArray counts, CountArray displs, int ranks, const Names
 Status check_root(const Communicator& comm, int root) {
   if (root >= 0 && root < comm.peers().size()) return object::kOk;
   if (!comm.inter())
-    return fail(MPI_ERR_ROOT, "argument `root` is %d; the communicator has ranks 0 to %d", root, comm.size() - 1);
+    return fail(MPI_ERR_ROOT, "argument `root` is %d; the communicator has ranks 0 to %d", root,
+                comm.size() - 1);
   if (root == MPI_ROOT || root == MPI_PROC_NULL) return object::kOk;
   return fail(MPI_ERR_ROOT,
               "argument `root` is %d; on this intercommunicator it is MPI_ROOT, MPI_PROC_NULL or a rank of "
@@ -119,8 +120,7 @@ Result<Datatype*> check_reduction(const ReductionArguments& a) {
 
 Status check_reduction_buffers(const ReductionArguments& a, const Datatype& type, const Communicator& comm) {
   const bool any = a.count > 0 && type.size > 0;
-  if (a.send != MPI_IN_PLACE || comm.inter())
-    VICINITY_TRY(check_buffer(a.send, any, type, "sendbuf"));
+  if (a.send != MPI_IN_PLACE || comm.inter()) VICINITY_TRY(check_buffer(a.send, any, type, "sendbuf"));
   VICINITY_TRY(check_buffer(a.recv, any, type, "recvbuf"));
   if (any && a.send == a.recv && a.send != MPI_BOTTOM)
     return fail(MPI_ERR_BUFFER, "arguments `sendbuf` and `recvbuf` are the same address; use MPI_IN_PLACE");

@@ -38,7 +38,11 @@ Param<std::string> coll_reduce_scatter{
 Param<std::string> coll_scan{"VICINITY_COLL_SCAN", "coll", "auto", "auto|linear|doubling",
                              "Algorithm of MPI_Scan and MPI_Exscan" CHOOSES};
 #undef CHOOSES
-Param<int64_t> coll_segment{"VICINITY_COLL_SEGMENT", "coll", 65536, 64, int64_t{1} << 30,
+Param<int64_t> coll_segment{"VICINITY_COLL_SEGMENT",
+                            "coll",
+                            65536,
+                            64,
+                            int64_t{1} << 30,
                             "Bytes of one segment of the pipelined (chain) broadcast"};
 
 constexpr uint64_t kAny = ~uint64_t{0};
@@ -151,28 +155,39 @@ constexpr Rule kRules[] = {
     {Kind::kExscan, Algorithm::kDoubling, kAny, 1, kMany},
 };
 
-constexpr const char* kNames[] = {"flat", "dissemination", "linear", "binomial", "scatter_allgather",
-                                  "chain", "ring", "bruck", "doubling", "pairwise", "halving",
-                                  "reduce_first"};
+constexpr const char* kNames[] = {"flat",    "dissemination", "linear", "binomial", "scatter_allgather",
+                                  "chain",   "ring",          "bruck",  "doubling", "pairwise",
+                                  "halving", "reduce_first"};
 
 const Param<std::string>* param_of(Kind kind) {
   switch (kind) {
-    case Kind::kBarrier: return &coll_barrier;
-    case Kind::kBcast: return &coll_bcast;
-    case Kind::kGather: return &coll_gather;
-    case Kind::kScatter: return &coll_scatter;
+    case Kind::kBarrier:
+      return &coll_barrier;
+    case Kind::kBcast:
+      return &coll_bcast;
+    case Kind::kGather:
+      return &coll_gather;
+    case Kind::kScatter:
+      return &coll_scatter;
     case Kind::kAllgather:
-    case Kind::kAllgatherv: return &coll_allgather;
+    case Kind::kAllgatherv:
+      return &coll_allgather;
     case Kind::kAlltoall:
     case Kind::kAlltoallv:
-    case Kind::kAlltoallw: return &coll_alltoall;
-    case Kind::kReduce: return &coll_reduce;
-    case Kind::kAllreduce: return &coll_allreduce;
+    case Kind::kAlltoallw:
+      return &coll_alltoall;
+    case Kind::kReduce:
+      return &coll_reduce;
+    case Kind::kAllreduce:
+      return &coll_allreduce;
     case Kind::kReduceScatterBlock:
-    case Kind::kReduceScatter: return &coll_reduce_scatter;
+    case Kind::kReduceScatter:
+      return &coll_reduce_scatter;
     case Kind::kScan:
-    case Kind::kExscan: return &coll_scan;
-    default: return nullptr;
+    case Kind::kExscan:
+      return &coll_scan;
+    default:
+      return nullptr;
   }
 }
 

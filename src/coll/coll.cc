@@ -2,6 +2,7 @@
 // Calls: state per communicator, schedules run to their end, and the collectives that world/ uses.
 #include "coll/coll.h"
 
+#include "base/clock.h"
 #include "base/progress.h"
 #include "coll/build.h"
 #include "coll/engine.h"
@@ -17,6 +18,31 @@ CommState& state_of(Communicator& comm) {
   return *comm.coll;
 }
 
+// How long a call waits before it looks for signs that the ranks called different collectives.
+constexpr int64_t kPatience_ns = 50'000'000;
+
+// Runs the schedule on until it is over. Now and then it asks whether waiting makes sense.
+class Patient {
+ public:
+  Patient(Schedule& schedule, Transport& transport) : schedule_(schedule), transport_(transport) {}
+  bool operator()() {
+    if (Engine<Transport>::advance(schedule_, transport_)) return true;
+    if (++polls_ % 64 != 0) return false;
+    const int64_t now = base::now_ns();
+    if (look_at_ns_ == 0) look_at_ns_ = now + kPatience_ns;
+    if (now < look_at_ns_) return false;
+    look_at_ns_ = now + kPatience_ns;
+    schedule_.status = transport_.suspect(schedule_);
+    return !schedule_.status.ok() && Engine<Transport>::advance(schedule_, transport_);
+  }
+
+ private:
+  Schedule& schedule_;
+  Transport& transport_;
+  uint32_t polls_ = 0;
+  int64_t look_at_ns_ = 0;
+};
+
 }  // namespace
 
 Call::Call(Communicator& comm, Kind kind, int root, const Op* op)
@@ -24,9 +50,13 @@ Call::Call(Communicator& comm, Kind kind, int root, const Op* op)
   if (comm.inter()) plan_.others = comm.remote->size();
   schedule_->kind = kind;
   schedule_->op = op;
-  const uint32_t sequence = state_of(comm).sequence++;
-  // An intercommunicator's sides name the root differently, so its tags leave it out.
-  schedule_->tag[0] = schedule_->tag[1] = make_tag(kind, comm.inter() ? kNoRoot : root, sequence);
+  if (!comm.inter()) {
+    schedule_->tag[0] = make_tag(kind, root, state_of(comm).sequence++);
+    return;
+  }
+  // The two sides name the root differently, so the tags leave it out.
+  schedule_->tag[0] = make_tag(kind, kNoRoot, state_of(*comm.local).sequence++);
+  schedule_->tag[1] = make_tag(kind, kNoRoot, state_of(comm).sequence++);
 }
 
 Call::~Call() { give_schedule(schedule_); }
@@ -34,7 +64,7 @@ Call::~Call() { give_schedule(schedule_); }
 Status Call::run() {
   Transport transport(comm_);
   if (!Engine<Transport>::advance(*schedule_, transport)) {
-    base::wait_until([&] { return Engine<Transport>::advance(*schedule_, transport); });
+    base::wait_until(Patient(*schedule_, transport));
   }
   if (transport.lingers()) schedule_->temporaries.clear();  // still in use; given up for lost
   return schedule_->status;
@@ -56,7 +86,8 @@ Status allgather(const void* send, MPI_Count sendcount, Datatype& sendtype, void
                  Datatype& recvtype, Communicator& comm) {
   Call call(comm, Kind::kAllgather);
   const Blocks all(recv, recvcount, recvtype);
-  const Typed mine = send == MPI_IN_PLACE ? all[comm.rank] : Typed{const_cast<void*>(send), sendcount, &sendtype};
+  const Typed mine =
+      send == MPI_IN_PLACE ? all[comm.rank] : Typed{const_cast<void*>(send), sendcount, &sendtype};
   build_allgather(call.plan(), mine, all);
   return call.run();
 }
@@ -64,7 +95,8 @@ Status allgather(const void* send, MPI_Count sendcount, Datatype& sendtype, void
 Status allreduce(const void* send, void* recv, MPI_Count count, Datatype& type, const Op& op,
                  Communicator& comm) {
   Call call(comm, Kind::kAllreduce, kNoRoot, &op);
-  build_allreduce(call.plan(), Reduction{send == MPI_IN_PLACE ? recv : send, recv, count, &type, op.commutative});
+  build_allreduce(call.plan(),
+                  Reduction{send == MPI_IN_PLACE ? recv : send, recv, count, &type, op.commutative});
   return call.run();
 }
 

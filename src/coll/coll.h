@@ -19,7 +19,8 @@ Status barrier(Communicator& comm);
 Status bcast(void* buf, MPI_Count count, Datatype& type, int root, Communicator& comm);
 Status allgather(const void* send, MPI_Count sendcount, Datatype& sendtype, void* recv, MPI_Count recvcount,
                  Datatype& recvtype, Communicator& comm);
-Status allreduce(const void* send, void* recv, MPI_Count count, Datatype& type, const Op& op, Communicator& comm);
+Status allreduce(const void* send, void* recv, MPI_Count count, Datatype& type, const Op& op,
+                 Communicator& comm);
 
 // The state of a communicator's collectives goes with it.
 void forget(Communicator& comm);

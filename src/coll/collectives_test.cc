@@ -1,132 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every collective x every algorithm x ranks x counts x roots x in place, against naive references, on
 // simulated ranks (simulator.h).
-#include <gtest/gtest.h>
+#include "coll/test_support.h"
 
-#include <functional>
-#include <string>
-
-#include "base/param.h"
-#include "coll/build.h"
-#include "coll/choice.h"
-#include "coll/simulator.h"
-
-namespace vicinity::coll {
+namespace vicinity::coll::testing {
 namespace {
-
-using object::builtin;
-using Vector = std::vector<uint64_t>;
-
-const int kRanks[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17};
-const int kCounts[] = {0, 1, 2, 3, 7, 100};
-constexpr uint64_t kUntouched = 0xdeadbeefdeadbeefull;
-
-// x -> a*x + b modulo 2^32, packed as (a, b): composing them is associative, not commutative.
-uint64_t compose(uint64_t f, uint64_t g) {
-  const auto fa = static_cast<uint32_t>(f >> 32), fb = static_cast<uint32_t>(f);
-  const auto ga = static_cast<uint32_t>(g >> 32), gb = static_cast<uint32_t>(g);
-  return static_cast<uint64_t>(fa * ga) << 32 | (fa * gb + fb);
-}
-void compose_function(void* in, void* inout, int* count, MPI_Datatype*) {
-  auto* a = static_cast<uint64_t*>(in);
-  auto* b = static_cast<uint64_t*>(inout);
-  for (int i = 0; i < *count; ++i) b[i] = compose(a[i], b[i]);
-}
-
-// The two operations under test and what they compute.
-struct TestOp {
-  const Op* op;
-  uint64_t (*apply)(uint64_t, uint64_t);
-};
-TestOp sum_op() {
-  return {object::HandleTraits<Op>::predefined(reinterpret_cast<uintptr_t>(MPI_SUM)),
-          [](uint64_t a, uint64_t b) { return a + b; }};
-}
-TestOp compose_op() {
-  static Op* op = [] {
-    Op* made = new Op;
-    made->kind = object::Kind::kOp;
-    made->commutative = false;
-    made->user = compose_function;
-    return made;
-  }();
-  return {op, compose};
-}
-
-uint64_t value_of(int rank, uint64_t i) {
-  uint64_t x = static_cast<uint64_t>(rank + 1) * 0x9e3779b97f4a7c15ull + i * 0xbf58476d1ce4e5b9ull;
-  return (x ^ (x >> 29)) | (uint64_t{1} << 32);
-}
-
-const char* param_name(Kind kind) {
-  switch (kind) {
-    case Kind::kBarrier: return "VICINITY_COLL_BARRIER";
-    case Kind::kBcast: return "VICINITY_COLL_BCAST";
-    case Kind::kGather: case Kind::kGatherv: return "VICINITY_COLL_GATHER";
-    case Kind::kScatter: case Kind::kScatterv: return "VICINITY_COLL_SCATTER";
-    case Kind::kAllgather: case Kind::kAllgatherv: return "VICINITY_COLL_ALLGATHER";
-    case Kind::kReduce: return "VICINITY_COLL_REDUCE";
-    case Kind::kAllreduce: return "VICINITY_COLL_ALLREDUCE";
-    case Kind::kScan: case Kind::kExscan: return "VICINITY_COLL_SCAN";
-    case Kind::kReduceScatter: case Kind::kReduceScatterBlock: return "VICINITY_COLL_REDUCE_SCATTER";
-    default: return "VICINITY_COLL_ALLTOALL";
-  }
-}
-void force(Kind kind, const char* algorithm) {
-  ASSERT_TRUE(base::params_find(param_name(kind))->parse(algorithm, "the test").ok());
-}
-
-// Runs `body` once per number of ranks, algorithm (forced by its parameter) and seed.
-struct Case {
-  Kind kind;
-  int ranks;
-  std::string name;
-  uint64_t seed;
-};
-void each_case(Kind kind, bool commutative, const std::function<void(const Case&)>& body) {
-  uint64_t seed = 1;
-  for (int ranks : kRanks) {
-    Algorithm list[16];
-    const int n = able(kind, Facts{0, ranks, commutative}, list, 16);
-    ASSERT_GT(n, 0);
-    for (int i = 0; i <= n; ++i) {
-      const char* algorithm = i < n ? name_of(list[i]) : "auto";
-      force(kind, algorithm);
-      const std::string name = std::string(mpi_name(kind)) + " " + algorithm + ", ranks " + std::to_string(ranks);
-      body(Case{kind, ranks, name, ++seed});
-    }
-    force(kind, "auto");
-  }
-}
-
-std::vector<int> roots_of(int ranks) {
-  std::vector<int> roots{0};
-  if (ranks > 1) roots.push_back(ranks - 1);
-  if (ranks > 3) roots.push_back(ranks / 2);
-  return roots;
-}
-
-// Runs the simulation and checks that all ranks ended well and no message was left over.
-void run(sim::Simulation& simulation, const std::string& name) {
-  ASSERT_TRUE(simulation.run()) << name << ": deadlock";
-  for (auto& schedule : simulation.schedules) ASSERT_TRUE(schedule->status.ok()) << name;
-  ASSERT_EQ(simulation.network.left_over(), 0u) << name << ": messages nobody received";
-}
-
-Datatype& u64() { return builtin(MPI_UINT64_T); }
-
-std::vector<Vector> inputs(int ranks, size_t count) {
-  std::vector<Vector> all(static_cast<size_t>(ranks), Vector(count));
-  for (int rank = 0; rank < ranks; ++rank)
-    for (size_t i = 0; i < count; ++i) all[static_cast<size_t>(rank)][i] = value_of(rank, i);
-  return all;
-}
-Vector fold(const std::vector<Vector>& in, size_t from, size_t past, const TestOp& op) {
-  Vector result = in[from];
-  for (size_t rank = from + 1; rank < past; ++rank)
-    for (size_t i = 0; i < result.size(); ++i) result[i] = op.apply(result[i], in[rank][i]);
-  return result;
-}
 
 TEST(Collectives, Barrier) {
   each_case(Kind::kBarrier, true, [](const Case& c) {
@@ -161,17 +39,19 @@ TEST(Collectives, BarrierWaitsForAll) {
 TEST(Collectives, Bcast) {
   ASSERT_TRUE(base::params_find("VICINITY_COLL_SEGMENT")->parse("64", "the test").ok());
   each_case(Kind::kBcast, true, [](const Case& c) {
-    for (int root : roots_of(c.ranks)) for (int count : kCounts) {
-      sim::Simulation simulation(c.ranks, c.seed + static_cast<uint64_t>(count));
-      auto data = inputs(c.ranks, static_cast<size_t>(count));
-      const Vector expected = data[static_cast<size_t>(root)];
-      for (int rank = 0; rank < c.ranks; ++rank) {
-        Plan plan = simulation.plan(rank, c.kind, nullptr, root);
-        build_bcast(plan, {data[static_cast<size_t>(rank)].data(), count, &u64()}, root);
+    for (int root : roots_of(c.ranks))
+      for (int count : kCounts) {
+        sim::Simulation simulation(c.ranks, c.seed + static_cast<uint64_t>(count));
+        auto data = inputs(c.ranks, static_cast<size_t>(count));
+        const Vector expected = data[static_cast<size_t>(root)];
+        for (int rank = 0; rank < c.ranks; ++rank) {
+          Plan plan = simulation.plan(rank, c.kind, nullptr, root);
+          build_bcast(plan, {data[static_cast<size_t>(rank)].data(), count, &u64()}, root);
+        }
+        run(simulation, c.name);
+        for (auto& result : data)
+          ASSERT_EQ(result, expected) << c.name << " count " << count << " root " << root;
       }
-      run(simulation, c.name);
-      for (auto& result : data) ASSERT_EQ(result, expected) << c.name << " count " << count << " root " << root;
-    }
   });
 }
 
@@ -198,28 +78,31 @@ struct Layout {
 
 void test_gather(Kind kind, bool uniform) {
   each_case(kind, true, [&](const Case& c) {
-    for (int root : roots_of(c.ranks)) for (int count : kCounts) for (bool in_place : {false, true}) {
-      sim::Simulation simulation(c.ranks, c.seed);
-      const Layout layout(uniform, c.ranks, count);
-      auto in = inputs(c.ranks, static_cast<size_t>(count) + 3);
-      Vector out(static_cast<size_t>(layout.total), kUntouched), expected = out;
-      for (size_t rank = 0; rank < in.size(); ++rank)
-        for (MPI_Count i = 0; i < layout.counts[rank]; ++i)
-          expected[static_cast<size_t>(layout.displs[rank] + i)] = in[rank][static_cast<size_t>(i)];
-      const Blocks all = layout.blocks(out, uniform);
-      for (int rank = 0; rank < c.ranks; ++rank) {
-        const auto r = static_cast<size_t>(rank);
-        Typed mine{in[r].data(), layout.counts[r], &u64()};
-        if (rank == root && in_place) {
-          std::copy_n(in[r].begin(), layout.counts[r], out.begin() + layout.displs[r]);
-          mine = all[rank];
+    for (int root : roots_of(c.ranks))
+      for (int count : kCounts)
+        for (bool in_place : {false, true}) {
+          sim::Simulation simulation(c.ranks, c.seed);
+          const Layout layout(uniform, c.ranks, count);
+          auto in = inputs(c.ranks, static_cast<size_t>(count) + 3);
+          Vector out(static_cast<size_t>(layout.total), kUntouched), expected = out;
+          for (size_t rank = 0; rank < in.size(); ++rank)
+            for (MPI_Count i = 0; i < layout.counts[rank]; ++i)
+              expected[static_cast<size_t>(layout.displs[rank] + i)] = in[rank][static_cast<size_t>(i)];
+          const Blocks all = layout.blocks(out, uniform);
+          for (int rank = 0; rank < c.ranks; ++rank) {
+            const auto r = static_cast<size_t>(rank);
+            Typed mine{in[r].data(), layout.counts[r], &u64()};
+            if (rank == root && in_place) {
+              std::copy_n(in[r].begin(), layout.counts[r], out.begin() + layout.displs[r]);
+              mine = all[rank];
+            }
+            Plan plan = simulation.plan(rank, kind, nullptr, root);
+            build_gather(plan, mine, rank == root ? all : Blocks(), root);
+          }
+          run(simulation, c.name);
+          ASSERT_EQ(out, expected) << c.name << " count " << count << " root " << root << " in place "
+                                   << in_place;
         }
-        Plan plan = simulation.plan(rank, kind, nullptr, root);
-        build_gather(plan, mine, rank == root ? all : Blocks(), root);
-      }
-      run(simulation, c.name);
-      ASSERT_EQ(out, expected) << c.name << " count " << count << " root " << root << " in place " << in_place;
-    }
   });
 }
 TEST(Collectives, Gather) { test_gather(Kind::kGather, true); }
@@ -227,27 +110,30 @@ TEST(Collectives, Gatherv) { test_gather(Kind::kGatherv, false); }
 
 void test_scatter(Kind kind, bool uniform) {
   each_case(kind, true, [&](const Case& c) {
-    for (int root : roots_of(c.ranks)) for (int count : kCounts) for (bool in_place : {false, true}) {
-      sim::Simulation simulation(c.ranks, c.seed);
-      const Layout layout(uniform, c.ranks, count);
-      Vector in = inputs(1, static_cast<size_t>(layout.total))[0];
-      std::vector<Vector> out(static_cast<size_t>(c.ranks));
-      const Blocks all = layout.blocks(in, uniform);
-      for (int rank = 0; rank < c.ranks; ++rank) {
-        const auto r = static_cast<size_t>(rank);
-        out[r].assign(static_cast<size_t>(layout.counts[r]), kUntouched);
-        Typed mine{out[r].data(), layout.counts[r], &u64()};
-        if (rank == root && in_place) mine = all[rank];
-        Plan plan = simulation.plan(rank, kind, nullptr, root);
-        build_scatter(plan, rank == root ? all : Blocks(), mine, root);
-      }
-      run(simulation, c.name);
-      for (size_t r = 0; r < out.size(); ++r) {
-        if (static_cast<int>(r) == root && in_place) continue;
-        const auto from = in.begin() + layout.displs[r];
-        ASSERT_EQ(out[r], Vector(from, from + layout.counts[r])) << c.name << " count " << count << " root " << root;
-      }
-    }
+    for (int root : roots_of(c.ranks))
+      for (int count : kCounts)
+        for (bool in_place : {false, true}) {
+          sim::Simulation simulation(c.ranks, c.seed);
+          const Layout layout(uniform, c.ranks, count);
+          Vector in = inputs(1, static_cast<size_t>(layout.total))[0];
+          std::vector<Vector> out(static_cast<size_t>(c.ranks));
+          const Blocks all = layout.blocks(in, uniform);
+          for (int rank = 0; rank < c.ranks; ++rank) {
+            const auto r = static_cast<size_t>(rank);
+            out[r].assign(static_cast<size_t>(layout.counts[r]), kUntouched);
+            Typed mine{out[r].data(), layout.counts[r], &u64()};
+            if (rank == root && in_place) mine = all[rank];
+            Plan plan = simulation.plan(rank, kind, nullptr, root);
+            build_scatter(plan, rank == root ? all : Blocks(), mine, root);
+          }
+          run(simulation, c.name);
+          for (size_t r = 0; r < out.size(); ++r) {
+            if (static_cast<int>(r) == root && in_place) continue;
+            const auto from = in.begin() + layout.displs[r];
+            ASSERT_EQ(out[r], Vector(from, from + layout.counts[r]))
+                << c.name << " count " << count << " root " << root;
+          }
+        }
   });
 }
 TEST(Collectives, Scatter) { test_scatter(Kind::kScatter, true); }
@@ -255,28 +141,30 @@ TEST(Collectives, Scatterv) { test_scatter(Kind::kScatterv, false); }
 
 void test_allgather(Kind kind, bool uniform) {
   each_case(kind, true, [&](const Case& c) {
-    for (int count : kCounts) for (bool in_place : {false, true}) {
-      sim::Simulation simulation(c.ranks, c.seed);
-      const Layout layout(uniform, c.ranks, count);
-      auto in = inputs(c.ranks, static_cast<size_t>(count) + 3);
-      Vector empty(static_cast<size_t>(layout.total), kUntouched), expected = empty;
-      std::vector<Vector> out(static_cast<size_t>(c.ranks), empty);
-      for (size_t r = 0; r < in.size(); ++r)
-        std::copy_n(in[r].begin(), layout.counts[r], expected.begin() + layout.displs[r]);
-      for (int rank = 0; rank < c.ranks; ++rank) {
-        const auto r = static_cast<size_t>(rank);
-        const Blocks all = layout.blocks(out[r], uniform);
-        Typed mine{in[r].data(), layout.counts[r], &u64()};
-        if (in_place) {
-          std::copy_n(in[r].begin(), layout.counts[r], out[r].begin() + layout.displs[r]);
-          mine = all[rank];
+    for (int count : kCounts)
+      for (bool in_place : {false, true}) {
+        sim::Simulation simulation(c.ranks, c.seed);
+        const Layout layout(uniform, c.ranks, count);
+        auto in = inputs(c.ranks, static_cast<size_t>(count) + 3);
+        Vector empty(static_cast<size_t>(layout.total), kUntouched), expected = empty;
+        std::vector<Vector> out(static_cast<size_t>(c.ranks), empty);
+        for (size_t r = 0; r < in.size(); ++r)
+          std::copy_n(in[r].begin(), layout.counts[r], expected.begin() + layout.displs[r]);
+        for (int rank = 0; rank < c.ranks; ++rank) {
+          const auto r = static_cast<size_t>(rank);
+          const Blocks all = layout.blocks(out[r], uniform);
+          Typed mine{in[r].data(), layout.counts[r], &u64()};
+          if (in_place) {
+            std::copy_n(in[r].begin(), layout.counts[r], out[r].begin() + layout.displs[r]);
+            mine = all[rank];
+          }
+          Plan plan = simulation.plan(rank, kind);
+          build_allgather(plan, mine, all);
         }
-        Plan plan = simulation.plan(rank, kind);
-        build_allgather(plan, mine, all);
+        run(simulation, c.name);
+        for (auto& result : out)
+          ASSERT_EQ(result, expected) << c.name << " count " << count << " in place " << in_place;
       }
-      run(simulation, c.name);
-      for (auto& result : out) ASSERT_EQ(result, expected) << c.name << " count " << count << " in place " << in_place;
-    }
   });
 }
 TEST(Collectives, Allgather) { test_allgather(Kind::kAllgather, true); }
@@ -285,44 +173,50 @@ TEST(Collectives, Allgatherv) { test_allgather(Kind::kAllgatherv, false); }
 // Rank i sends `amount(i, j)` elements to rank j; buffers are consecutive.
 void test_alltoall(Kind kind, bool uniform) {
   each_case(kind, true, [&](const Case& c) {
-    for (int count : {0, 1, 3, 40}) for (bool in_place : {false, true}) {
-      sim::Simulation simulation(c.ranks, c.seed);
-      const auto n = static_cast<size_t>(c.ranks);
-      auto amount = [&](size_t i, size_t j) -> MPI_Count {
-        return uniform ? count : (i + j) % 3 == 0 ? 0 : count + static_cast<MPI_Count>(i * j % 4 + i + j);
-      };
-      struct Rank { std::vector<MPI_Count> counts, displs; Vector in, out; };
-      std::vector<Rank> ranks(n);
-      std::vector<MPI_Datatype> types(n, MPI_UINT64_T);
-      const MPI_Count unit = kind == Kind::kAlltoallw ? 8 : 1;
-      for (size_t i = 0; i < n; ++i) {
-        MPI_Count total = 0;
-        for (size_t j = 0; j < n; ++j) {
-          ranks[i].counts.push_back(amount(i, j));
-          ranks[i].displs.push_back(total * unit);
-          total += amount(i, j);
-        }
-        ranks[i].in = inputs(static_cast<int>(i) + 1, static_cast<size_t>(total))[i];
-        ranks[i].out = in_place ? ranks[i].in : Vector(static_cast<size_t>(total), kUntouched);
-      }
-      for (size_t i = 0; i < n; ++i) {
-        Rank& r = ranks[i];
-        const CountArray counts(r.counts.data()), displs(r.displs.data());
-        auto blocks = [&](Vector& buffer) {
-          if (uniform) return Blocks(buffer.data(), count, u64());
-          if (kind == Kind::kAlltoallw) return Blocks(buffer.data(), counts, displs, types.data());
-          return Blocks(buffer.data(), counts, displs, u64());
+    for (int count : {0, 1, 3, 40})
+      for (bool in_place : {false, true}) {
+        sim::Simulation simulation(c.ranks, c.seed);
+        const auto n = static_cast<size_t>(c.ranks);
+        auto amount = [&](size_t i, size_t j) -> MPI_Count {
+          return uniform ? count : (i + j) % 3 == 0 ? 0 : count + static_cast<MPI_Count>(i * j % 4 + i + j);
         };
-        Plan plan = simulation.plan(static_cast<int>(i), kind);
-        const Blocks to = blocks(r.out);
-        build_alltoall(plan, in_place ? packed_copy(plan, to, c.ranks) : blocks(r.in), to);
+        struct Rank {
+          std::vector<MPI_Count> counts, displs;
+          Vector in, out;
+        };
+        std::vector<Rank> ranks(n);
+        std::vector<MPI_Datatype> types(n, MPI_UINT64_T);
+        const MPI_Count unit = kind == Kind::kAlltoallw ? 8 : 1;
+        for (size_t i = 0; i < n; ++i) {
+          MPI_Count total = 0;
+          for (size_t j = 0; j < n; ++j) {
+            ranks[i].counts.push_back(amount(i, j));
+            ranks[i].displs.push_back(total * unit);
+            total += amount(i, j);
+          }
+          ranks[i].in = inputs(static_cast<int>(i) + 1, static_cast<size_t>(total))[i];
+          ranks[i].out = in_place ? ranks[i].in : Vector(static_cast<size_t>(total), kUntouched);
+        }
+        for (size_t i = 0; i < n; ++i) {
+          Rank& r = ranks[i];
+          const CountArray counts(r.counts.data()), displs(r.displs.data());
+          auto blocks = [&](Vector& buffer) {
+            if (uniform) return Blocks(buffer.data(), count, u64());
+            if (kind == Kind::kAlltoallw) return Blocks(buffer.data(), counts, displs, types.data());
+            return Blocks(buffer.data(), counts, displs, u64());
+          };
+          Plan plan = simulation.plan(static_cast<int>(i), kind);
+          const Blocks to = blocks(r.out);
+          build_alltoall(plan, in_place ? packed_copy(plan, to, c.ranks) : blocks(r.in), to);
+        }
+        run(simulation, c.name);
+        for (size_t i = 0; i < n; ++i)
+          for (size_t j = 0; j < n; ++j)
+            for (MPI_Count k = 0; k < amount(i, j); ++k)
+              ASSERT_EQ(ranks[j].out[static_cast<size_t>(ranks[j].displs[i] / unit + k)],
+                        ranks[i].in[static_cast<size_t>(ranks[i].displs[j] / unit + k)])
+                  << c.name << " from " << i << " to " << j << " element " << k << " in place " << in_place;
       }
-      run(simulation, c.name);
-      for (size_t i = 0; i < n; ++i) for (size_t j = 0; j < n; ++j) for (MPI_Count k = 0; k < amount(i, j); ++k)
-        ASSERT_EQ(ranks[j].out[static_cast<size_t>(ranks[j].displs[i] / unit + k)],
-                  ranks[i].in[static_cast<size_t>(ranks[i].displs[j] / unit + k)])
-            << c.name << " from " << i << " to " << j << " element " << k << " in place " << in_place;
-    }
   });
 }
 TEST(Collectives, Alltoall) { test_alltoall(Kind::kAlltoall, true); }
@@ -337,19 +231,22 @@ Reduction reduction(const TestOp& op, const Vector& in, Vector& out, bool in_pla
 
 void test_reduce(const TestOp& op) {
   each_case(Kind::kReduce, op.op->commutative, [&](const Case& c) {
-    for (int root : roots_of(c.ranks)) for (int count : kCounts) for (bool in_place : {false, true}) {
-      sim::Simulation simulation(c.ranks, c.seed);
-      const auto in = inputs(c.ranks, static_cast<size_t>(count));
-      Vector out(static_cast<size_t>(count), kUntouched);
-      for (int rank = 0; rank < c.ranks; ++rank) {
-        Plan plan = simulation.plan(rank, c.kind, op.op, root);
-        Reduction r = reduction(op, in[static_cast<size_t>(rank)], out, rank == root && in_place);
-        if (rank != root) r.recv = nullptr;
-        build_reduce(plan, r, root);
-      }
-      run(simulation, c.name);
-      ASSERT_EQ(out, fold(in, 0, in.size(), op)) << c.name << " count " << count << " root " << root << in_place;
-    }
+    for (int root : roots_of(c.ranks))
+      for (int count : kCounts)
+        for (bool in_place : {false, true}) {
+          sim::Simulation simulation(c.ranks, c.seed);
+          const auto in = inputs(c.ranks, static_cast<size_t>(count));
+          Vector out(static_cast<size_t>(count), kUntouched);
+          for (int rank = 0; rank < c.ranks; ++rank) {
+            Plan plan = simulation.plan(rank, c.kind, op.op, root);
+            Reduction r = reduction(op, in[static_cast<size_t>(rank)], out, rank == root && in_place);
+            if (rank != root) r.recv = nullptr;
+            build_reduce(plan, r, root);
+          }
+          run(simulation, c.name);
+          ASSERT_EQ(out, fold(in, 0, in.size(), op))
+              << c.name << " count " << count << " root " << root << in_place;
+        }
   });
 }
 TEST(Collectives, ReduceSum) { test_reduce(sum_op()); }
@@ -357,21 +254,23 @@ TEST(Collectives, ReduceNonCommutative) { test_reduce(compose_op()); }
 
 void test_allreduce(const TestOp& op) {
   each_case(Kind::kAllreduce, op.op->commutative, [&](const Case& c) {
-    for (int count : kCounts) for (bool in_place : {false, true}) {
-      sim::Simulation simulation(c.ranks, c.seed);
-      const auto in = inputs(c.ranks, static_cast<size_t>(count));
-      const auto before = in;
-      std::vector<Vector> out(in.size(), Vector(static_cast<size_t>(count), kUntouched));
-      for (int rank = 0; rank < c.ranks; ++rank) {
-        const auto i = static_cast<size_t>(rank);
-        Plan plan = simulation.plan(rank, c.kind, op.op);
-        build_allreduce(plan, reduction(op, in[i], out[i], in_place));
+    for (int count : kCounts)
+      for (bool in_place : {false, true}) {
+        sim::Simulation simulation(c.ranks, c.seed);
+        const auto in = inputs(c.ranks, static_cast<size_t>(count));
+        const auto before = in;
+        std::vector<Vector> out(in.size(), Vector(static_cast<size_t>(count), kUntouched));
+        for (int rank = 0; rank < c.ranks; ++rank) {
+          const auto i = static_cast<size_t>(rank);
+          Plan plan = simulation.plan(rank, c.kind, op.op);
+          build_allreduce(plan, reduction(op, in[i], out[i], in_place));
+        }
+        run(simulation, c.name);
+        ASSERT_EQ(in, before) << c.name << " wrote to a send buffer";
+        const Vector expected = fold(in, 0, in.size(), op);
+        for (auto& result : out)
+          ASSERT_EQ(result, expected) << c.name << " count " << count << " " << in_place;
       }
-      run(simulation, c.name);
-      ASSERT_EQ(in, before) << c.name << " wrote to a send buffer";
-      const Vector expected = fold(in, 0, in.size(), op);
-      for (auto& result : out) ASSERT_EQ(result, expected) << c.name << " count " << count << " " << in_place;
-    }
   });
 }
 TEST(Collectives, AllreduceSum) { test_allreduce(sum_op()); }
@@ -379,32 +278,34 @@ TEST(Collectives, AllreduceNonCommutative) { test_allreduce(compose_op()); }
 
 void test_reduce_scatter(Kind kind, const TestOp& op) {
   each_case(kind, op.op->commutative, [&](const Case& c) {
-    for (int count : {0, 1, 3, 20}) for (bool in_place : {false, true}) {
-      sim::Simulation simulation(c.ranks, c.seed);
-      std::vector<MPI_Count> counts;
-      MPI_Count total = 0;
-      for (int i = 0; i < c.ranks; ++i) {
-        counts.push_back(kind == Kind::kReduceScatterBlock ? count : i % 3 == 1 ? 0 : count + i);
-        total += counts.back();
+    for (int count : {0, 1, 3, 20})
+      for (bool in_place : {false, true}) {
+        sim::Simulation simulation(c.ranks, c.seed);
+        std::vector<MPI_Count> counts;
+        MPI_Count total = 0;
+        for (int i = 0; i < c.ranks; ++i) {
+          counts.push_back(kind == Kind::kReduceScatterBlock ? count : i % 3 == 1 ? 0 : count + i);
+          total += counts.back();
+        }
+        const Pieces pieces = kind == Kind::kReduceScatterBlock ? Pieces{count, CountArray()}
+                                                                : Pieces{0, CountArray(counts.data())};
+        const auto in = inputs(c.ranks, static_cast<size_t>(total));
+        std::vector<Vector> out(in.size(), Vector(static_cast<size_t>(total), kUntouched));
+        for (int rank = 0; rank < c.ranks; ++rank) {
+          const auto i = static_cast<size_t>(rank);
+          Plan plan = simulation.plan(rank, kind, op.op);
+          build_reduce_scatter(plan, reduction(op, in[i], out[i], in_place), pieces);
+        }
+        run(simulation, c.name);
+        const Vector expected = total > 0 ? fold(in, 0, in.size(), op) : Vector();
+        for (int rank = 0; rank < c.ranks; ++rank) {
+          const auto i = static_cast<size_t>(rank);
+          const auto from = expected.begin() + pieces.first(rank);
+          out[i].resize(static_cast<size_t>(counts[i]));
+          ASSERT_EQ(out[i], Vector(from, from + counts[i]))
+              << c.name << " count " << count << " " << in_place;
+        }
       }
-      const Pieces pieces = kind == Kind::kReduceScatterBlock ? Pieces{count, CountArray()}
-                                                              : Pieces{0, CountArray(counts.data())};
-      const auto in = inputs(c.ranks, static_cast<size_t>(total));
-      std::vector<Vector> out(in.size(), Vector(static_cast<size_t>(total), kUntouched));
-      for (int rank = 0; rank < c.ranks; ++rank) {
-        const auto i = static_cast<size_t>(rank);
-        Plan plan = simulation.plan(rank, kind, op.op);
-        build_reduce_scatter(plan, reduction(op, in[i], out[i], in_place), pieces);
-      }
-      run(simulation, c.name);
-      const Vector expected = total > 0 ? fold(in, 0, in.size(), op) : Vector();
-      for (int rank = 0; rank < c.ranks; ++rank) {
-        const auto i = static_cast<size_t>(rank);
-        const auto from = expected.begin() + pieces.first(rank);
-        out[i].resize(static_cast<size_t>(counts[i]));
-        ASSERT_EQ(out[i], Vector(from, from + counts[i])) << c.name << " count " << count << " " << in_place;
-      }
-    }
   });
 }
 TEST(Collectives, ReduceScatterSum) { test_reduce_scatter(Kind::kReduceScatter, sum_op()); }
@@ -413,22 +314,26 @@ TEST(Collectives, ReduceScatterNonCommutative) { test_reduce_scatter(Kind::kRedu
 
 void test_scan(Kind kind, const TestOp& op) {
   each_case(kind, op.op->commutative, [&](const Case& c) {
-    for (int count : kCounts) for (bool in_place : {false, true}) {
-      sim::Simulation simulation(c.ranks, c.seed);
-      const auto in = inputs(c.ranks, static_cast<size_t>(count));
-      std::vector<Vector> out(in.size(), Vector(static_cast<size_t>(count), kUntouched));
-      for (int rank = 0; rank < c.ranks; ++rank) {
-        const auto i = static_cast<size_t>(rank);
-        Plan plan = simulation.plan(rank, kind, op.op);
-        build_scan(plan, reduction(op, in[i], out[i], in_place));
+    for (int count : kCounts)
+      for (bool in_place : {false, true}) {
+        sim::Simulation simulation(c.ranks, c.seed);
+        const auto in = inputs(c.ranks, static_cast<size_t>(count));
+        std::vector<Vector> out(in.size(), Vector(static_cast<size_t>(count), kUntouched));
+        for (int rank = 0; rank < c.ranks; ++rank) {
+          const auto i = static_cast<size_t>(rank);
+          Plan plan = simulation.plan(rank, kind, op.op);
+          build_scan(plan, reduction(op, in[i], out[i], in_place));
+        }
+        const Vector first = out[0];
+        run(simulation, c.name);
+        for (size_t i = 0; i < in.size(); ++i) {
+          const Vector expected = kind == Kind::kScan ? fold(in, 0, i + 1, op)
+                                  : i == 0            ? first
+                                                      : fold(in, 0, i, op);
+          ASSERT_EQ(out[i], expected)
+              << c.name << " count " << count << " rank " << i << " in place " << in_place;
+        }
       }
-      const Vector first = out[0];
-      run(simulation, c.name);
-      for (size_t i = 0; i < in.size(); ++i) {
-        const Vector expected = kind == Kind::kScan ? fold(in, 0, i + 1, op) : i == 0 ? first : fold(in, 0, i, op);
-        ASSERT_EQ(out[i], expected) << c.name << " count " << count << " rank " << i << " in place " << in_place;
-      }
-    }
   });
 }
 TEST(Collectives, ScanSum) { test_scan(Kind::kScan, sum_op()); }
@@ -437,4 +342,4 @@ TEST(Collectives, ExscanSum) { test_scan(Kind::kExscan, sum_op()); }
 TEST(Collectives, ExscanNonCommutative) { test_scan(Kind::kExscan, compose_op()); }
 
 }  // namespace
-}  // namespace vicinity::coll
+}  // namespace vicinity::coll::testing

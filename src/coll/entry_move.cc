@@ -10,7 +10,9 @@ namespace vicinity::coll::entry {
 namespace {
 
 // Does this rank have the root's arguments? Does it have the others'?
-bool is_root(const Communicator& comm, int root) { return comm.inter() ? root == MPI_ROOT : root == comm.rank; }
+bool is_root(const Communicator& comm, int root) {
+  return comm.inter() ? root == MPI_ROOT : root == comm.rank;
+}
 bool takes_part(const Communicator& comm, int root) { return !comm.inter() || root != MPI_PROC_NULL; }
 bool is_leaf(const Communicator& comm, int root) { return comm.inter() ? root >= 0 : root != comm.rank; }
 
@@ -105,7 +107,8 @@ Status gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, v
 }
 
 Status gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-               CountArray recvcounts, CountArray displs, MPI_Datatype recvtype, int root, Communicator& comm) {
+               CountArray recvcounts, CountArray displs, MPI_Datatype recvtype, int root,
+               Communicator& comm) {
   VICINITY_TRY(check_root(comm, root));
   Result<Blocks> all = Blocks();
   if (is_root(comm, root))
@@ -142,8 +145,7 @@ Status allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
 
 Status allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                   CountArray recvcounts, CountArray displs, MPI_Datatype recvtype, Communicator& comm) {
-  Result<Blocks> all =
-      varied_blocks(recvbuf, recvcounts, displs, recvtype, comm.peers().size(), kRecvNamesV);
+  Result<Blocks> all = varied_blocks(recvbuf, recvcounts, displs, recvtype, comm.peers().size(), kRecvNamesV);
   if (!all.ok()) return all.status();
   return run_allgather(Kind::kAllgatherv, sendbuf, sendcount, sendtype, *all, comm);
 }

@@ -18,7 +18,8 @@ Reduction resolved(const ReductionArguments& a, Datatype& type) {
 
 Status run_scan(Kind kind, const ReductionArguments& a, Communicator& comm) {
   if (comm.inter())
-    return fail(MPI_ERR_COMM, "argument `comm` is an intercommunicator; %s is defined on intracommunicators only",
+    return fail(MPI_ERR_COMM,
+                "argument `comm` is an intercommunicator; %s is defined on intracommunicators only",
                 mpi_name(kind));
   Result<Datatype*> type = check_reduction(a);
   if (!type.ok()) return type.status();
@@ -96,7 +97,8 @@ Status reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvco
                             Op& op, Communicator& comm) {
   MPI_Count total = 0;
   if (recvcount < 0 || __builtin_mul_overflow(recvcount, comm.size(), &total))
-    return fail(MPI_ERR_COUNT, "argument `recvcount` is %lld; a count is not negative, and %d of them have a sum",
+    return fail(MPI_ERR_COUNT,
+                "argument `recvcount` is %lld; a count is not negative, and %d of them have a sum",
                 static_cast<long long>(recvcount), comm.size());
   return run_reduce_scatter(Kind::kReduceScatterBlock, {sendbuf, recvbuf, total, datatype, &op, "recvcount"},
                             Pieces{recvcount, CountArray()}, comm);

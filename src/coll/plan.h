@@ -32,7 +32,9 @@ class Plan {
   Typed like(MPI_Count count, Datatype& type);
 
   Schedule& schedule() const { return schedule_; }
-  void fail(Status status) { if (schedule_.status.ok()) schedule_.status = status; }
+  void fail(Status status) {
+    if (schedule_.status.ok()) schedule_.status = status;
+  }
 
  private:
   Step& add(Step::What what);

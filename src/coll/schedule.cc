@@ -20,11 +20,10 @@ size_t spares = 0;
 
 const char* mpi_name(Kind kind) {
   static constexpr const char* kNames[kKinds] = {
-      "no collective",  "MPI_Barrier",   "MPI_Bcast",     "MPI_Gather",
-      "MPI_Gatherv",    "MPI_Scatter",   "MPI_Scatterv",  "MPI_Allgather",
-      "MPI_Allgatherv", "MPI_Alltoall",  "MPI_Alltoallv", "MPI_Alltoallw",
-      "MPI_Reduce",     "MPI_Allreduce", "MPI_Reduce_scatter_block",
-      "MPI_Reduce_scatter", "MPI_Scan",  "MPI_Exscan"};
+      "no collective",      "MPI_Barrier",   "MPI_Bcast",     "MPI_Gather",     "MPI_Gatherv",
+      "MPI_Scatter",        "MPI_Scatterv",  "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall",
+      "MPI_Alltoallv",      "MPI_Alltoallw", "MPI_Reduce",    "MPI_Allreduce",  "MPI_Reduce_scatter_block",
+      "MPI_Reduce_scatter", "MPI_Scan",      "MPI_Exscan"};
   return kNames[static_cast<uint8_t>(kind)];
 }
 
@@ -105,8 +104,9 @@ char* Plan::bytes(uint64_t count) {
   if (!temporary.memory) {
     static char nothing[64];
     if (schedule_.status.ok()) {
-      schedule_.status = object::fail(MPI_ERR_NO_MEM, "%s needs %llu bytes of temporary memory; malloc refused",
-                                      mpi_name(schedule_.kind), static_cast<unsigned long long>(count));
+      schedule_.status =
+          object::fail(MPI_ERR_NO_MEM, "%s needs %llu bytes of temporary memory; malloc refused",
+                       mpi_name(schedule_.kind), static_cast<unsigned long long>(count));
     }
     return nothing;
   }
@@ -129,8 +129,6 @@ Typed as_bytes(void* at, uint64_t count) {
   return {at, static_cast<MPI_Count>(count), &object::builtin(MPI_BYTE)};
 }
 
-Typed run_of(const Typed& typed) {
-  return as_bytes(shift(typed.at, typed.type->true_lb), typed.bytes());
-}
+Typed run_of(const Typed& typed) { return as_bytes(shift(typed.at, typed.type->true_lb), typed.bytes()); }
 
 }  // namespace vicinity::coll

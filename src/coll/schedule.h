@@ -49,11 +49,11 @@ struct Step {
   enum class What : uint8_t { kSend, kRecv, kWait, kWaitAll, kCopy, kReduce };
   What what = What::kWaitAll;
   Side side = Side::kOwn;
-  bool pending = false;   // a message that has started and is not yet known to be complete
-  int peer = 0;           // kSend, kRecv: rank; kWait: index of the step to wait for
-  void* ticket = nullptr; // the transport's own
-  Typed from;             // kSend, kCopy; kReduce: the `in` operand
-  Typed to;               // kRecv, kCopy; kReduce: the `inout` operand
+  bool pending = false;    // a message that has started and is not yet known to be complete
+  int peer = 0;            // kSend, kRecv: rank; kWait: index of the step to wait for
+  void* ticket = nullptr;  // the transport's own
+  Typed from;              // kSend, kCopy; kReduce: the `in` operand
+  Typed to;                // kRecv, kCopy; kReduce: the `inout` operand
 };
 
 struct Schedule {
@@ -62,12 +62,12 @@ struct Schedule {
   const Op* op = nullptr;
   std::vector<Step> steps;
   std::vector<Temporary> temporaries;
-  Status status;        // of building, then of running
+  Status status;  // of building, then of running
   // The engine's position.
-  size_t next = 0;      // first step not yet begun
-  size_t oldest = 0;    // every step before it is complete
+  size_t next = 0;    // first step not yet begun
+  size_t oldest = 0;  // every step before it is complete
 
-  void clear();         // gives the temporaries back; keeps the capacity of the vectors
+  void clear();  // gives the temporaries back; keeps the capacity of the vectors
 };
 
 // Schedules keep their vectors' memory, so a call that needs no more steps than an earlier one

@@ -171,7 +171,8 @@ class RankTransport {
 
 class Simulation {
  public:
-  explicit Simulation(int ranks, uint64_t seed, int low = 0) : network(ranks, low, seed), ranks_(ranks), low_(low) {
+  explicit Simulation(int ranks, uint64_t seed, int low = 0)
+      : network(ranks, low, seed), ranks_(ranks), low_(low) {
     for (int rank = 0; rank < ranks; ++rank) {
       schedules.push_back(std::make_unique<Schedule>());
       transports.push_back(std::make_unique<RankTransport>(network, rank));

@@ -2,6 +2,7 @@
 // Steps to point-to-point calls and back.
 #include "coll/transport.h"
 
+#include "coll/mismatch.h"
 #include "p2p/p2p.h"
 
 namespace vicinity::coll {
@@ -46,6 +47,17 @@ void Transport::abandon(void* ticket, const Step&) {
   }
   request->user_freed = true;
   lingers_ = true;
+}
+
+Status Transport::suspect(const Schedule& schedule) const {
+  for (size_t i = schedule.oldest; i < schedule.next; ++i) {
+    const Step& step = schedule.steps[i];
+    int stray = 0;
+    if (step.what != Step::What::kRecv || !step.pending || done(step.ticket)) continue;
+    if (!p2p::peek(step.peer, of(step.side), Lane::kCollective, &stray)) continue;
+    VICINITY_TRY(judge(schedule, step, schedule.tag[static_cast<size_t>(step.side)], stray));
+  }
+  return object::kOk;
 }
 
 }  // namespace vicinity::coll

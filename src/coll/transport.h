@@ -17,6 +17,8 @@ class Transport {
   bool done(void* ticket) const { return static_cast<object::Request*>(ticket)->complete; }
   Status finish(void* ticket, uint64_t* bytes);
   void abandon(void* ticket, const Step& step);
+  // A failure when a rank that this schedule waits for is known to be in another collective.
+  Status suspect(const Schedule& schedule) const;
   // True when a message went on without us after a failure: it may still use temporary memory.
   bool lingers() const { return lingers_; }
 

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine's failures, choices, mismatches, temporaries and argument checks.
+#include "base/status.h"
+#include "coll/arguments.h"
+#include "coll/mismatch.h"
+#include "coll/test_support.h"
+#include "object/datatype_create.h"
+
+namespace vicinity::coll::testing {
+namespace {
+
+bool says(int code, const char* words) {
+  return std::string(base::failure_text(code)).find(words) != std::string::npos;
+}
+
+TEST(Engine, DifferentCountsAreAnErrorOnBothSidesOfTheMistake) {
+  for (int given : {3, 5}) {
+    sim::Simulation simulation(2, 1);
+    Vector data[2] = {Vector(8), Vector(8)};
+    for (int rank = 0; rank < 2; ++rank) {
+      Plan plan = simulation.plan(rank, Kind::kBcast);
+      build_bcast(plan, {data[rank].data(), rank == 0 ? given : 4, &u64()}, 0);
+    }
+    ASSERT_TRUE(simulation.run());
+    const Status status = simulation.schedules[1]->status;
+    EXPECT_EQ(status.code(), given == 5 ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT);
+    EXPECT_TRUE(says(status.code(), "rank 0 sent")) << base::failure_text(status.code());
+    EXPECT_TRUE(says(status.code(), "MPI_Bcast"));
+  }
+}
+
+TEST(Engine, FailureEndsTheScheduleAndAbandonsWhatIsUnderWay) {
+  sim::Simulation simulation(3, 1);
+  Vector out(3 * 4), in[3] = {Vector(4), Vector(4), Vector(4)};
+  for (int rank = 0; rank < 2; ++rank) {  // rank 2 never comes, rank 1 sends too much
+    Plan plan = simulation.plan(rank, Kind::kGatherv);
+    build_gather(plan, {in[rank].data(), rank == 1 ? 4 : 2, &u64()}, Blocks(out.data(), 2, u64()), 0);
+  }
+  ASSERT_TRUE(simulation.run());
+  EXPECT_EQ(simulation.schedules[0]->status.code(), MPI_ERR_TRUNCATE);
+  EXPECT_EQ(simulation.transports[0]->abandoned, 1);  // the receive from rank 2
+}
+
+TEST(Engine, NoMemoryRunsNothing) {
+  sim::Simulation simulation(2, 1);
+  Plan plan = simulation.plan(0, Kind::kBcast);
+  plan.packed(uint64_t{1} << 60);
+  plan.send(as_bytes(nullptr, 0), 1);
+  ASSERT_TRUE(simulation.run());
+  EXPECT_EQ(simulation.schedules[0]->status.code(), MPI_ERR_NO_MEM);
+  EXPECT_EQ(simulation.transports[0]->posts, 0);
+}
+
+TEST(Mismatch, NamesWhatTheOtherRankCalled) {
+  Schedule schedule;
+  schedule.kind = Kind::kReduce;
+  Step step;
+  step.peer = 2;
+  const int ours = make_tag(Kind::kReduce, 0, 10);
+  EXPECT_TRUE(judge(schedule, step, ours, ours).ok());
+  EXPECT_FALSE(judge(schedule, step, ours, make_tag(Kind::kBcast, 0, 10)).ok());
+  EXPECT_TRUE(says(MPI_ERR_OTHER, "rank 2 sent for MPI_Bcast while this rank is in MPI_Reduce"));
+  EXPECT_EQ(judge(schedule, step, ours, make_tag(Kind::kReduce, 1, 10)).code(), MPI_ERR_ROOT);
+  EXPECT_FALSE(judge(schedule, step, ours, make_tag(Kind::kScan, 0, 12)).ok());
+  EXPECT_TRUE(says(MPI_ERR_OTHER, "MPI_Scan, 2 calls later"));
+  EXPECT_FALSE(judge(schedule, step, ours, make_tag(Kind::kScan, 0, 9)).ok());
+  EXPECT_TRUE(says(MPI_ERR_OTHER, "MPI_Scan, 1 calls earlier"));
+}
+
+TEST(Tag, KeepsItsParts) {
+  for (uint32_t sequence : {0u, 1u, kSequenceMask})
+    for (int root : {kNoRoot, 0, 30, 31, 1000})
+      for (int k = 1; k < kKinds; ++k) {
+        const int tag = make_tag(static_cast<Kind>(k), root, sequence);
+        EXPECT_GE(tag, 0);
+        EXPECT_EQ(kind_of(tag), static_cast<Kind>(k));
+        EXPECT_EQ(sequence_of(tag), sequence);
+      }
+}
+
+TEST(Choice, EveryKindHasAnAnswerThatIsAble) {
+  for (int k = 1; k < kKinds; ++k)
+    for (int ranks = 1; ranks < 40; ++ranks)
+      for (uint64_t bytes : {0ull, 100ull, 10ull << 10, 1ull << 20, 1ull << 40})
+        for (bool commutative : {false, true}) {
+          const Facts facts{bytes, ranks, commutative};
+          Algorithm list[16];
+          const int n = able(static_cast<Kind>(k), facts, list, 16);
+          EXPECT_NE(std::find(list, list + n, choose(static_cast<Kind>(k), facts)), list + n)
+              << mpi_name(static_cast<Kind>(k)) << " ranks " << ranks << " bytes " << bytes;
+        }
+}
+
+TEST(Choice, AParameterIsObeyedWhereTheAlgorithmIsAble) {
+  force(Kind::kAllgather, "doubling");
+  EXPECT_EQ(choose(Kind::kAllgather, {1 << 30, 4}), Algorithm::kDoubling);
+  EXPECT_NE(choose(Kind::kAllgather, {1 << 30, 5}), Algorithm::kDoubling);
+  force(Kind::kAllgather, "auto");
+  EXPECT_FALSE(base::params_find("VICINITY_COLL_BCAST")->parse("magic", "the test").ok());
+}
+
+TEST(Temporary, BlocksAreUsedAgainAndLargeOnesGoBack) {
+  const Temporary a = take_temporary(1000);
+  give_temporary(a);
+  const Temporary b = take_temporary(900);
+  EXPECT_EQ(a.memory, b.memory);
+  give_temporary(b);
+  EXPECT_EQ(take_temporary(size_t{1} << 60).memory, nullptr);
+  give_temporary(take_temporary(kKept * 2));
+  drop_temporaries();
+}
+
+class Arguments : public ::testing::Test {
+ protected:
+  Arguments() {
+    group.procs = {0, 1, 2};
+    remote.procs = {3, 4};
+    intra.group = &group;
+    inter.group = &group;
+    inter.remote = &remote;
+  }
+  object::Group group, remote;
+  Communicator intra, inter;
+  int buffer[8] = {};
+  const MPI_Count bad_[3] = {1, -2, 1}, good_[3] = {1, 0, 1};
+};
+
+TEST_F(Arguments, Root) {
+  for (int root : {0, 2}) EXPECT_TRUE(check_root(intra, root).ok());
+  for (int root : {-1, 3, MPI_ROOT, MPI_PROC_NULL}) EXPECT_EQ(check_root(intra, root).code(), MPI_ERR_ROOT);
+  for (int root : {0, 1, MPI_ROOT, MPI_PROC_NULL}) EXPECT_TRUE(check_root(inter, root).ok());
+  for (int root : {-1, 2}) EXPECT_EQ(check_root(inter, root).code(), MPI_ERR_ROOT);
+  EXPECT_TRUE(says(MPI_ERR_ROOT, "is 2"));
+}
+
+TEST_F(Arguments, OneBuffer) {
+  auto code = [&](const void* at, MPI_Count count, MPI_Datatype type) {
+    return one_buffer(at, count, type, kSendNames).status().code();
+  };
+  EXPECT_EQ(code(buffer, 3, MPI_INT), MPI_SUCCESS);
+  EXPECT_EQ(code(nullptr, 0, MPI_INT), MPI_SUCCESS);
+  EXPECT_EQ(code(nullptr, 1, MPI_INT), MPI_ERR_BUFFER);
+  EXPECT_EQ(code(MPI_IN_PLACE, 1, MPI_INT), MPI_ERR_BUFFER);
+  EXPECT_EQ(code(buffer, -1, MPI_INT), MPI_ERR_COUNT);
+  EXPECT_TRUE(says(MPI_ERR_COUNT, "`sendcount` is -1"));
+  EXPECT_EQ(code(buffer, 1, MPI_DATATYPE_NULL), MPI_ERR_TYPE);
+  auto raw = object::type_contiguous(2, u64(), false);
+  EXPECT_EQ(code(buffer, 1, object::handle_of(**raw)), MPI_ERR_TYPE);  // not committed
+}
+
+TEST_F(Arguments, Arrays) {
+  auto code = [&](const MPI_Count* counts, const MPI_Count* displs) {
+    return varied_blocks(buffer, CountArray(counts), CountArray(displs), MPI_INT, 3, kRecvNamesV)
+        .status()
+        .code();
+  };
+  EXPECT_EQ(code(good_, good_), MPI_SUCCESS);
+  EXPECT_EQ(code(good_, nullptr), MPI_ERR_ARG);
+  EXPECT_EQ(code(nullptr, good_), MPI_ERR_ARG);
+  EXPECT_EQ(code(bad_, good_), MPI_ERR_COUNT);
+  EXPECT_TRUE(says(MPI_ERR_COUNT, "`recvcounts[1]` is -2"));
+  const MPI_Datatype types[3] = {MPI_INT, MPI_DATATYPE_NULL, MPI_INT};
+  auto mixed = [&](const MPI_Count* counts) {
+    return mixed_blocks(buffer, CountArray(counts), CountArray(good_), types, 3, kRecvNamesW).status().code();
+  };
+  EXPECT_EQ(mixed(good_), MPI_SUCCESS);
+  const MPI_Count all[3] = {1, 1, 1};
+  EXPECT_EQ(mixed(all), MPI_ERR_TYPE);
+}
+
+TEST_F(Arguments, OwnBlock) {
+  const Typed a{buffer, 2, &builtin(MPI_INT)}, b{buffer + 4, 2, &builtin(MPI_INT)};
+  EXPECT_TRUE(check_own(a, b).ok());
+  EXPECT_EQ(check_own(a, a).code(), MPI_ERR_BUFFER);
+  EXPECT_EQ(check_own(a, b.part(0, 1)).code(), MPI_ERR_TRUNCATE);
+  EXPECT_EQ(check_own(a.part(0, 1), b).code(), MPI_ERR_COUNT);
+}
+
+TEST_F(Arguments, Reduction) {
+  Op& sum = const_cast<Op&>(*sum_op().op);
+  ReductionArguments a{buffer, buffer + 4, 2, MPI_INT, &sum};
+  auto check = [&](const Communicator& comm) {
+    auto type = check_reduction(a);
+    return type.ok() ? check_reduction_buffers(a, **type, comm).code() : type.status().code();
+  };
+  EXPECT_EQ(check(intra), MPI_SUCCESS);
+  a.recv = buffer;
+  EXPECT_EQ(check(intra), MPI_ERR_BUFFER);
+  a.send = MPI_IN_PLACE;
+  EXPECT_EQ(check(intra), MPI_SUCCESS);
+  EXPECT_EQ(check(inter), MPI_ERR_BUFFER);
+  a.recv = MPI_IN_PLACE;
+  EXPECT_EQ(check(intra), MPI_ERR_BUFFER);
+  a.type = MPI_CHAR;  // no arithmetic on characters
+  EXPECT_EQ(check(intra), MPI_ERR_OP);
+}
+
+}  // namespace
+}  // namespace vicinity::coll::testing
