@@ -91,7 +91,10 @@ void Head::dispatch(size_t index) {
     case kSignals: return read_signals();
     case kStdin: return read_stdin();
     case kStdout:
-    case kStderr: output_.sink(index == kStdout ? 1 : 2).write_some(); return;
+    case kStderr:
+      // Nobody reads our output any more: the job ends as a program would by SIGPIPE.
+      if (!output_.sink(index == kStdout ? 1 : 2).write_some() && index == kStdout) stop(128 + SIGPIPE, "");
+      return;
     default: break;
   }
   const size_t host = index - kFirstHost;

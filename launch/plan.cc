@@ -31,6 +31,7 @@ class Dealer {
         step();
       }
       ++round_;
+      at_ = 0;
     }
   }
 

@@ -229,7 +229,13 @@ Descriptor open_signals(const std::vector<int>& signals) {
   signal(SIGPIPE, SIG_IGN);
   sigset_t set;
   sigemptyset(&set);
-  for (int signal : signals) sigaddset(&set, signal);
+  for (int number : signals) {
+    struct sigaction now;
+    // What our parent ignores for us (nohup, a shell's background job) we go on ignoring, and so do the ranks.
+    if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN && number != SIGCHLD) continue;
+    sigaddset(&set, number);
+  }
+  signal(SIGCHLD, SIG_DFL);  // ignored, it would hide how children end
   sigprocmask(SIG_BLOCK, &set, nullptr);
   return Descriptor(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }

@@ -190,6 +190,7 @@ void Proxy::after_pmi() {
   if (auto abort = pmi_->take_abort())
     send(FrameWriter(FrameType::kAbort).number(static_cast<uint32_t>(job_->ranks[static_cast<size_t>(abort->local)].rank))
              .number(static_cast<uint32_t>(abort->exit_code)).text(abort->message).take());
+  check_lost_barrier();
   if (!pmi_->barrier_is_full()) return;
   const Pairs pairs = pmi_->take_pairs();
   FrameWriter frame(FrameType::kBarrierIn);
@@ -285,6 +286,15 @@ void Proxy::rank_ended(size_t index, int wait_status) {
   send(FrameWriter(FrameType::kExited).number(static_cast<uint32_t>(job_->ranks[index].rank))
            .number(static_cast<uint32_t>(wait_status))
            .number(static_cast<uint32_t>(pmi_->progress(static_cast<int>(index)))).take());
+  if (pmi_->progress(static_cast<int>(index)) == RankEnd::kNeverInMpi) missing_rank_ = job_->ranks[index].rank;
+  check_lost_barrier();
+}
+
+// Ranks of this host wait for one that has ended outside of MPI. (mpiexec checks the same among hosts.)
+void Proxy::check_lost_barrier() {
+  if (missing_rank_ < 0 || !pmi_->anyone_waits()) return;
+  trouble(missing_rank_, 1, "ended without calling MPI_Init, while others wait for it; ending the job");
+  missing_rank_ = -1;
 }
 
 void Proxy::end_all() {

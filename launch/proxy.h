@@ -61,6 +61,7 @@ class Proxy {
   void read_pmi(size_t index);
   void write_pmi(size_t index);
   void after_pmi();
+  void check_lost_barrier();
   void read_output(size_t index, Source source);
   bool forward_once(size_t index, Descriptor& from, int stream);
   void take_input(FrameReader& reader);
@@ -81,6 +82,7 @@ class Proxy {
   std::vector<Rank> ranks_;
   CpuClaims claims_;
   int64_t kill_at_ns_ = 0;  // when SIGKILL follows SIGTERM; 0: not ending
+  int missing_rank_ = -1;  // one that ended without ever being in MPI
   bool quit_ = false;
   std::vector<pollfd> polls_;
   std::vector<Watch> watches_;

@@ -43,6 +43,13 @@ bool fits(std::string_view text, bool spaces) {
   return true;
 }
 
+// As PMI-2 writes a value: each semicolon twice.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (char c : text) out.append(c == ';' ? 2 : 1, c);
+  return out;
+}
+
 }  // namespace
 
 const std::string* Message::find(std::string_view key) const {
@@ -89,6 +96,8 @@ Result<Message> parse_pmi2(std::string_view body) {
     if (equals == body.npos)
       return fail(kOther, "PMI-2 message ends inside of a field: `%s`", shown(body.substr(at)).c_str());
     const std::string_view key = body.substr(at, equals - at);
+    if (key.find(';') != key.npos)
+      return fail(kOther, "PMI-2 message has a field without `=`: `%s`", shown(key).c_str());
     std::string value;
     bool ended = false;
     for (at = equals + 1; at < body.size() && !ended; ++at) {
@@ -142,16 +151,11 @@ Result<std::string> format_pmi1(const Message& message) {
 }
 
 Result<std::string> format_pmi2(const Message& message) {
-  std::string body = "cmd=" + message.command + ";";
+  std::string body = "cmd=" + escaped(message.command) + ";";
   for (const Field& field : message.fields) {
     if (field.key.find(';') != std::string::npos || field.key.find('=') != std::string::npos)
       return fail(kOther, "PMI-2 cannot carry a field named `%s`", shown(field.key).c_str());
-    body += field.key + "=";
-    for (char c : field.value) {
-      body += c;
-      if (c == ';') body += c;
-    }
-    body += ';';
+    body += field.key + "=" + escaped(field.value) + ";";
   }
   if (body.size() > kTextLimit) return fail(kOther, "PMI-2 message of %zu bytes is too long", body.size());
   char length[kPmi2LengthBytes + 1];
