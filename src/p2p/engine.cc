@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "peer/peer.h"
 
 namespace vicinity::p2p {
 namespace {
@@ -184,6 +185,19 @@ int rank_of(Communicator& comm, Proc proc) {
 Status start() {
   if (!engine().registered) base::add_poller(current_engine);
   engine().registered = true;
+  return object::kOk;
+}
+
+channel::Sink& sink() { return *current_engine; }
+
+Status drain() {
+  wait_buffers();
+  base::wait_until([] {
+    if (engine().freed_sends != 0) return false;
+    for (Proc proc = 0; proc < peer::process_count(); ++proc)
+      if (peer::connection(proc).has_work()) return false;
+    return true;
+  });
   return object::kOk;
 }
 

@@ -330,6 +330,13 @@ void stop() {
   world = nullptr;
 }
 
+void farewell() {
+  if (!world) return;
+  if (world->wireup) write_map(world->job, world->self, map_text());
+  world->wireup = nullptr;
+  if (world->port) world->port->depart();
+}
+
 uint32_t process_count() { return world->count; }
 Proc self() { return world->self; }
 const std::string& host_name(Proc proc) { return world->cards[proc].host; }

@@ -17,7 +17,6 @@
 #include "peer/peer.h"
 #include "world/construct.h"
 #include "world/context.h"
-#include "world/cores.h"
 #include "world/environment.h"
 #include "world/state.h"
 
@@ -53,10 +52,18 @@ const std::string& this_host() {
   return name;
 }
 
+Status load_parameters() {
+  static bool loaded = false;
+  if (loaded) return kOk;
+  VICINITY_TRY(base::params_load());
+  loaded = true;
+  return kOk;
+}
+
 Status open() {
   Instance& all = instance();
   if (all.wireup || all.connected) return kOk;
-  VICINITY_TRY(base::params_load());
+  VICINITY_TRY(load_parameters());
   Result<std::unique_ptr<wireup::Wireup>> wireup = wireup::open();
   if (!wireup.ok()) return wireup.status();
   all.wireup = std::move(*wireup);
@@ -72,10 +79,8 @@ Status connect() {
   Instance& all = instance();
   if (all.connected) return kOk;
   VICINITY_TRY(open());
-  VICINITY_TRY(publish_cores(*all.wireup));
   VICINITY_TRY(p2p::start());
   VICINITY_TRY(peer::start(*all.wireup, p2p::sink()));
-  base::set_oversubscribed(oversubscribed(*all.wireup));
   object::communicator_cleanup = &take_down;
   all.bootstrap = make_bootstrap();
   if (!all.bootstrap) return fail(MPI_ERR_NO_MEM, "no memory for the first communicator");
@@ -87,6 +92,7 @@ Status close() {
   Instance& all = instance();
   if (!all.wireup) return kOk;
   std::unique_ptr<wireup::Wireup> wireup = std::move(all.wireup);
+  if (all.connected) peer::farewell();
   return wireup->close();
 }
 

@@ -45,6 +45,8 @@ struct Instance {
 
 Instance& instance();
 
+// Reads the parameters from the environment, once: what a tool sets before MPI_Init has to stay.
+Status load_parameters();
 Status open();
 Status connect();
 Status close();
