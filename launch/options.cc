@@ -186,7 +186,7 @@ const Option kOptions[] = {
     {"errfile-pattern", "FILE", [](State& s, const Option&, const std::string& t) { return s.options.error_pattern = t, base::kOk; },
      "the same for standard error"},
     {"timeout", "SECONDS", store_timeout, "end the job after so long; the exit code is then 124"},
-    {"launcher|launcher-exec|rsh", "COMMAND", store_launcher, "how to reach other hosts: ssh (default), or a command "
+    {"launcher|launcher-exec|rsh", "COMMAND", store_launcher, "how to reach other hosts: ssh (default), srun, or a command "
      "that is called as `COMMAND host program arguments...`"},
     {"usize", "N", store_universe, "value of MPI_UNIVERSE_SIZE (default: all slots)"},
     {"v|verbose", nullptr, [](State& s, const Option&, const std::string&) { return s.options.verbose = true, base::kOk; },

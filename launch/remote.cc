@@ -42,6 +42,9 @@ std::vector<std::string> command_for(const std::string& host, const std::string&
   if (is_this_host(host)) return {program, kProxyOption};
   // Nobody could answer a question of ssh: no terminal is left to it.
   if (launcher == "ssh") return {"ssh", "-x", "-T", "-o", "BatchMode=yes", host, quoted(program), kProxyOption};
+  // Inside of a Slurm allocation. Without -u the step daemon would wait for the end of a line.
+  if (launcher == "srun")
+    return {"srun", "-N1", "-n1", "-u", "--overlap", "--mpi=none", "--kill-on-bad-exit=0", "-w", host, program, kProxyOption};
   return {"/bin/sh", "-c", launcher + " \"$@\"", "sh", host, program, kProxyOption};
 }
 

@@ -14,7 +14,7 @@ base::Param<std::string> param_mpiexec{
 
 base::Param<std::string> param_launcher{
     "VICINITY_LAUNCHER", "launch", "ssh", nullptr,
-    "How mpiexec reaches other hosts: ssh, or a command that is called as `COMMAND host program "
+    "How mpiexec reaches other hosts: ssh, srun (inside of a Slurm allocation), or a command that is called as `COMMAND host program "
     "arguments...`. Same as the option -launcher-exec."};
 
 base::Param<int64_t> param_grace_ms{

@@ -93,9 +93,10 @@ Status Pmi1::read_limits() {
   if (*key < 32 || *value < 64)
     return fail(kOther, "the launcher allows keys of %d and values of %d characters; that is too short", *key,
                 *value);
-  // Longer than this may pass the server's check and still not fit a line of its proxies.
+  // Slurm and old versions of Hydra promise values of 1024 and have lines of 1024, with all that stands
+  // around the value.
   key_max_ = static_cast<size_t>(std::min(*key, pmi1::kKeyMax)) - 1;
-  value_max_ = static_cast<size_t>(std::min(*value, pmi1::kValueMax)) - 1;
+  value_max_ = static_cast<size_t>(std::min(*value, 640)) - 1;
   return base::kOk;
 }
 
