@@ -6,7 +6,9 @@
 
 namespace vicinity::object {
 
-void set_bytes(MPI_Status& status, MPI_Count bytes) { std::memcpy(&status.MPI_internal[0], &bytes, sizeof bytes); }
+void set_bytes(MPI_Status& status, MPI_Count bytes) {
+  std::memcpy(&status.MPI_internal[0], &bytes, sizeof bytes);
+}
 
 MPI_Count get_bytes(const MPI_Status& status) {
   MPI_Count bytes = 0;

@@ -125,7 +125,8 @@ TEST_F(ApiTest, NothingToWaitFor) {
 TEST_F(ApiTest, WaitanyAndWaitsomeTakeWhatIsComplete) {
   world_.enter(1);
   MPI_Request requests[3];
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(entry::irecv(buffer_ + 8 * i, 8, char_, 0, i, one_, &requests[i]).ok());
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(entry::irecv(buffer_ + 8 * i, 8, char_, 0, i, one_, &requests[i]).ok());
   send("b", 1);
   int index = -1, outcount = 0, indices[3];
   MPI_Status statuses[3];
@@ -304,7 +305,8 @@ class PartitionedTest : public ApiTest, public testing::WithParamInterface<uint3
 // Sender and receiver divide the same ints differently, mark them in random order, and go round.
 TEST_P(PartitionedTest, AllBytesArriveInEveryRound) {
   std::mt19937 random(GetParam());
-  const int sends = 1 << random() % 5, receives = 1 << random() % 5, total = 16 * (1 + static_cast<int>(random() % 200));
+  const int sends = 1 << random() % 5, receives = 1 << random() % 5,
+            total = 16 * (1 + static_cast<int>(random() % 200));
   std::vector<int> out(static_cast<size_t>(2 * total)), in(out.size());
   auto vector = object::type_vector(1, 1, 2, object::builtin(MPI_INT), false);
   auto spread = object::type_resized(**vector, 0, 8, false);
@@ -316,12 +318,14 @@ TEST_P(PartitionedTest, AllBytesArriveInEveryRound) {
   for (int turn = 0; turn < 2; ++turn) {
     if ((turn == 0) == receive_first) {
       world_.enter(1);
-      ASSERT_TRUE(entry::precv_init(in.data(), receives, total / receives, in_sparse ? sparse : dense, 0, 7, one_,
-                                    nullptr, &receive).ok());
+      ASSERT_TRUE(entry::precv_init(in.data(), receives, total / receives, in_sparse ? sparse : dense, 0, 7,
+                                    one_, nullptr, &receive)
+                      .ok());
     } else {
       world_.enter(0);
-      ASSERT_TRUE(entry::psend_init(out.data(), sends, total / sends, out_sparse ? sparse : dense, 1, 7, zero_,
-                                    nullptr, &send).ok());
+      ASSERT_TRUE(entry::psend_init(out.data(), sends, total / sends, out_sparse ? sparse : dense, 1, 7,
+                                    zero_, nullptr, &send)
+                      .ok());
     }
   }
   for (int round = 0; round < 3; ++round) {
@@ -347,7 +351,8 @@ TEST_P(PartitionedTest, AllBytesArriveInEveryRound) {
     EXPECT_EQ(object::get_bytes(status), 4 * total);
     world_.enter(0);
     ASSERT_TRUE(entry::wait(&send, nullptr).ok());
-    for (int i = 0; i < total; ++i) ASSERT_EQ(in[static_cast<size_t>(in_sparse ? 2 * i : i)], 1000 * round + i);
+    for (int i = 0; i < total; ++i)
+      ASSERT_EQ(in[static_cast<size_t>(in_sparse ? 2 * i : i)], 1000 * round + i);
   }
   ASSERT_TRUE(entry::request_free(&send).ok());
   world_.enter(1);

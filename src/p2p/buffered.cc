@@ -12,10 +12,10 @@
 #include <new>
 #include <vector>
 
+#include "entry_p2p.h"
 #include "object/pool.h"
 #include "p2p/completion.h"
 #include "p2p/engine.h"
-#include "entry_p2p.h"
 
 namespace vicinity::p2p {
 
@@ -138,8 +138,9 @@ Status start_buffered(object::Request& request) {
 
 // MPI 5.0, 3.6: one buffer at a time in each place.
 Status attach(AttachedBuffer*& slot, void* memory, MPI_Count size) {
-  if (slot) return object::fail(MPI_ERR_BUFFER, "a buffer of %lld bytes is attached already; detach it first",
-                                static_cast<long long>(slot->size));
+  if (slot)
+    return object::fail(MPI_ERR_BUFFER, "a buffer of %lld bytes is attached already; detach it first",
+                        static_cast<long long>(slot->size));
   const bool automatic = memory == MPI_BUFFER_AUTOMATIC;
   if (!automatic && !memory && size > 0)
     return object::fail(MPI_ERR_BUFFER, "argument `buffer` is a null pointer and `size` is %lld",
@@ -201,7 +202,8 @@ Status session_buffer(MPI_Session handle, AttachedBuffer**& slot) {
 
 const object::RequestOps kBufferedOps{start_buffered, cancel_send, describe, free_transfer};
 
-Status send_buffered(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm) {
+Status send_buffered(const void* buf, MPI_Count count, Datatype& type, int dest, int tag,
+                     Communicator& comm) {
   if (dest == MPI_PROC_NULL) return object::kOk;
   uint64_t bytes = 0;
   VICINITY_TRY(measure(count, type, bytes));
@@ -213,13 +215,14 @@ Status send_buffered(const void* buf, MPI_Count count, Datatype& type, int dest,
     segment = take_segment(*buffer, bytes);
   }
   if (!segment)
-    return object::fail(MPI_ERR_BUFFER, "the attached buffer of %lld bytes has no room for a message of %llu bytes and "
-                                        "MPI_BSEND_OVERHEAD (%d)",
+    return object::fail(MPI_ERR_BUFFER,
+                        "the attached buffer of %lld bytes has no room for a message of %llu bytes and "
+                        "MPI_BSEND_OVERHEAD (%d)",
                         static_cast<long long>(buffer->size), static_cast<unsigned long long>(bytes),
                         MPI_BSEND_OVERHEAD);
   object::pack(buf, count, type, segment->data());
-  auto made = make_transfer(true, segment->data(), static_cast<MPI_Count>(bytes), object::builtin(MPI_BYTE), dest, tag,
-                            comm, Lane::kUser, Mode::kBuffered);
+  auto made = make_transfer(true, segment->data(), static_cast<MPI_Count>(bytes), object::builtin(MPI_BYTE),
+                            dest, tag, comm, Lane::kUser, Mode::kBuffered);
   if (!made.ok()) {
     segment->link.unlink();
     return made.status();

@@ -35,8 +35,8 @@ void on_cancel(Proc from, const Envelope& e) {
     context.drop(arrival);
     give_arrival(arrival);
   }
-  peer::connection(from).post(envelope(Packet::kCancelAnswer, 0, 0, e.word, arrival ? kCancelled : uint8_t{0}),
-                              nullptr, 0);
+  peer::connection(from).post(
+      envelope(Packet::kCancelAnswer, 0, 0, e.word, arrival ? kCancelled : uint8_t{0}), nullptr, 0);
 }
 
 void on_cancel_answer(Proc from, const Envelope& e) {

@@ -21,7 +21,8 @@ Status resolve(MPI_Request handle, Request*& request, int index) {
   if (request) [[likely]]
     return object::kOk;
   if (index >= 0)
-    return object::fail(MPI_ERR_REQUEST, "element %d of the array of requests (%p) is no request, or was freed", index,
+    return object::fail(MPI_ERR_REQUEST,
+                        "element %d of the array of requests (%p) is no request, or was freed", index,
                         static_cast<void*>(handle));
   return object::fail(MPI_ERR_REQUEST, "argument `request` (%p) is no request, or was freed",
                       static_cast<void*>(handle));
@@ -56,9 +57,9 @@ Status finish(Request* request, MPI_Status* status) {
 
 void discard(Request* request) { request->ops->free(*request); }
 
-Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, int dest, int sendtag, void* recvbuf,
-                MPI_Count recvcount, Datatype& recvtype, int source, int recvtag, Communicator& comm, Lane lane,
-                MPI_Status* status) {
+Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, int dest, int sendtag,
+                void* recvbuf, MPI_Count recvcount, Datatype& recvtype, int source, int recvtag,
+                Communicator& comm, Lane lane, MPI_Status* status) {
   Request *receive = nullptr, *send = nullptr;
   VICINITY_TRY(irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, lane, &receive));
   const Status sent = isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, lane, Mode::kStandard, &send);

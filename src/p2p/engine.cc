@@ -35,10 +35,14 @@ const Counters& counters() { return engine().counters; }
 channel::Landing Engine::land(Proc from, const Envelope& envelope, size_t bytes) {
   if (!lost_.empty() && is_lost(from)) return {};
   switch (static_cast<Packet>(envelope.kind)) {
-    case Packet::kEager: return land_eager(from, envelope, bytes);
-    case Packet::kData: return land_data(from, envelope, bytes);
-    case Packet::kPartData: return land_part(from, envelope, bytes);
-    default: break;
+    case Packet::kEager:
+      return land_eager(from, envelope, bytes);
+    case Packet::kData:
+      return land_data(from, envelope, bytes);
+    case Packet::kPartData:
+      return land_part(from, envelope, bytes);
+    default:
+      break;
   }
   if (bytes > kLargestControl) {
     liar(from, "a control message is longer than 64 bytes");
@@ -58,10 +62,14 @@ void Engine::landed(const channel::Landing& landing, size_t bytes) {
   arrival->by_order.unlink();
   if (arrival->error == MPI_ERR_PROC_ABORTED) return give_arrival(arrival);
   switch (static_cast<Packet>(arrival->envelope.kind)) {
-    case Packet::kEager: return landed_eager(*arrival, bytes);
-    case Packet::kData: return landed_data(*arrival, bytes);
-    case Packet::kPartData: return landed_part(*arrival, bytes);
-    default: return control(*arrival, bytes);
+    case Packet::kEager:
+      return landed_eager(*arrival, bytes);
+    case Packet::kData:
+      return landed_data(*arrival, bytes);
+    case Packet::kPartData:
+      return landed_part(*arrival, bytes);
+    default:
+      return control(*arrival, bytes);
   }
 }
 
@@ -91,7 +99,8 @@ void Engine::control(Arrival& arrival, size_t bytes) {
       if (!body_of(arrival, bytes, ready)) break;
       give_arrival(&arrival);
       return on_part_ready(from, envelope.word, ready);
-    default: break;
+    default:
+      break;
   }
   give_arrival(&arrival);
   liar(from, "a control message has an unknown kind or a wrong size");
@@ -193,7 +202,7 @@ channel::Sink& sink() { return *current_engine; }
 Status drain() {
   wait_buffers();
   base::wait_until([] {
-    if (engine().freed_sends != 0) return false;
+    if (engine().freed_sends > 0 || !engine().streams.empty()) return false;
     for (Proc proc = 0; proc < peer::process_count(); ++proc)
       if (peer::connection(proc).has_work()) return false;
     return true;
@@ -203,7 +212,6 @@ Status drain() {
 
 Status stop() {
   wait_buffers();
-  base::wait_until([] { return engine().freed_sends == 0; });
   if (engine().registered) base::remove_poller(current_engine);
   engine().registered = false;
   return object::kOk;

@@ -33,7 +33,7 @@ class Engine final : public channel::Sink, public base::Poller {
   void liar(Proc from, const char* what);
   bool is_lost(Proc proc) const { return !lost_.empty() && lost_reason(proc) != nullptr; }
   Proc lost_member(const Communicator& comm) const;  // kAnyProc: none
-  const char* lost_reason(Proc proc) const;  // nullptr: not lost
+  const char* lost_reason(Proc proc) const;          // nullptr: not lost
 
   Counters counters;
   Contexts contexts{counters};
@@ -42,9 +42,9 @@ class Engine final : public channel::Sink, public base::Poller {
   base::List<object::Request, &object::Request::link> part_streams;  // partitioned sends with work to do
   base::List<Arrival, &Arrival::by_order> landings;
   uint64_t next_stamp = 0;
-  uint64_t freed_sends = 0;    // sends that the user has freed and that are not complete
-  std::vector<char> scratch;   // for one packed eager message, never kept across a wait
-  bool registered = false;     // with base::progress
+  uint64_t freed_sends = 0;   // sends that the user has freed and that are not complete
+  std::vector<char> scratch;  // for one packed eager message, never kept across a wait
+  bool registered = false;    // with base::progress
 
  private:
   struct Lost {
@@ -61,7 +61,7 @@ inline Engine& engine() { return *current_engine; }
 // What p2p/ remembers of a communicator, made at its first message.
 struct CommState {
   Context* lanes[object::kLanes] = {};
-  bool identity = false;        // rank == proc
+  bool identity = false;         // rank == proc
   std::vector<int32_t> rank_of;  // by proc, when not identity
 };
 CommState& state(Communicator& comm);
@@ -79,8 +79,8 @@ extern object::Request& done_send;          // shared complete requests that nob
 extern object::Request& done_null_receive;  // of a receive from MPI_PROC_NULL
 Status measure(MPI_Count count, const Datatype& type, uint64_t& bytes);
 // A filled transfer, not launched.
-object::Result<Transfer*> make_transfer(bool sending, const void* buf, MPI_Count count, Datatype& type, int rank,
-                                        int tag, Communicator& comm, Lane lane, Mode mode);
+object::Result<Transfer*> make_transfer(bool sending, const void* buf, MPI_Count count, Datatype& type,
+                                        int rank, int tag, Communicator& comm, Lane lane, Mode mode);
 void complete(Transfer& transfer, int error = MPI_SUCCESS);
 void free_transfer(object::Request& transfer);
 Status describe(object::Request& transfer);  // the error of a complete transfer, with its words

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Send, MPI_Recv and their nonblocking and combined forms (MPI 5.0, 3.2 to 3.7 and 3.10).
+#include "entry_p2p.h"
 #include "p2p/buffered.h"
 #include "p2p/completion.h"
 #include "p2p/engine.h"
-#include "entry_p2p.h"
 
 namespace vicinity::p2p {
 namespace {
 
-Status blocking(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm, Mode mode) {
+Status blocking(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm,
+                Mode mode) {
   Request* request = nullptr;
   VICINITY_TRY(p2p::isend(buf, count, type, dest, tag, comm, Lane::kUser, mode, &request));
   return finish(request);
 }
 
-Status nonblocking(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm, Mode mode,
-                   MPI_Request* handle) {
+Status nonblocking(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm,
+                   Mode mode, MPI_Request* handle) {
   Request* request = nullptr;
   VICINITY_TRY(p2p::isend(buf, count, type, dest, tag, comm, Lane::kUser, mode, &request));
   *handle = object::handle_of(*request);
@@ -58,7 +59,8 @@ Status ibsend(const void* buf, MPI_Count count, Datatype& type, int dest, int ta
   return object::kOk;
 }
 
-Status recv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Communicator& comm, MPI_Status* status) {
+Status recv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Communicator& comm,
+            MPI_Status* status) {
   return p2p::recv(buf, count, type, source, tag, comm, Lane::kUser, status);
 }
 Status irecv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Communicator& comm,
@@ -69,11 +71,11 @@ Status irecv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Co
   return object::kOk;
 }
 
-Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, int dest, int sendtag, void* recvbuf,
-                MPI_Count recvcount, Datatype& recvtype, int source, int recvtag, Communicator& comm,
-                MPI_Status* status) {
-  return p2p::sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
-                       comm, Lane::kUser, status);
+Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, int dest, int sendtag,
+                void* recvbuf, MPI_Count recvcount, Datatype& recvtype, int source, int recvtag,
+                Communicator& comm, MPI_Status* status) {
+  return p2p::sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                       recvtag, comm, Lane::kUser, status);
 }
 
 }  // namespace entry

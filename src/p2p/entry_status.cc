@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading and writing statuses (MPI 5.0, 3.2.5, 3.8.4, 13.3), and looking at requests without taking them
 // (3.7.6).
+#include "entry_p2p.h"
 #include "object/datatype_create.h"
 #include "p2p/completion.h"
 #include "p2p/engine.h"
-#include "entry_p2p.h"
 
 namespace vicinity::p2p {
 namespace {
@@ -20,7 +20,9 @@ Status look(Request* request, int* flag, MPI_Status* status) {
   return error;
 }
 
-Status at(const MPI_Request* handles, int index, Request*& request) { return resolve(handles[index], request, index); }
+Status at(const MPI_Request* handles, int index, Request*& request) {
+  return resolve(handles[index], request, index);
+}
 
 bool any_open(int count, const MPI_Request* handles) {
   Request* request = nullptr;
@@ -53,7 +55,8 @@ Status request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   return look(request, flag, status);
 }
 
-Status request_get_status_any(int count, const MPI_Request* handles, int* index, int* flag, MPI_Status* status) {
+Status request_get_status_any(int count, const MPI_Request* handles, int* index, int* flag,
+                              MPI_Status* status) {
   VICINITY_TRY(check(count, handles));
   bool open = false;
   *index = MPI_UNDEFINED;
@@ -116,15 +119,23 @@ Status get_count(const MPI_Status* status, Datatype& type, MPI_Count* count) {
   return object::kOk;
 }
 
-Status status_get_source(const MPI_Status* status, int* source) { return *source = status->MPI_SOURCE, object::kOk; }
+Status status_get_source(const MPI_Status* status, int* source) {
+  return *source = status->MPI_SOURCE, object::kOk;
+}
 Status status_get_tag(const MPI_Status* status, int* tag) { return *tag = status->MPI_TAG, object::kOk; }
-Status status_get_error(const MPI_Status* status, int* error) { return *error = status->MPI_ERROR, object::kOk; }
+Status status_get_error(const MPI_Status* status, int* error) {
+  return *error = status->MPI_ERROR, object::kOk;
+}
 Status status_set_source(MPI_Status* status, int source) { return status->MPI_SOURCE = source, object::kOk; }
 Status status_set_tag(MPI_Status* status, int tag) { return status->MPI_TAG = tag, object::kOk; }
 Status status_set_error(MPI_Status* status, int error) { return status->MPI_ERROR = error, object::kOk; }
 
-Status status_set_cancelled(MPI_Status* status, int flag) { return set_cancelled(*status, flag != 0), object::kOk; }
-Status test_cancelled(const MPI_Status* status, int* flag) { return *flag = get_cancelled(*status), object::kOk; }
+Status status_set_cancelled(MPI_Status* status, int flag) {
+  return set_cancelled(*status, flag != 0), object::kOk;
+}
+Status test_cancelled(const MPI_Status* status, int* flag) {
+  return *flag = get_cancelled(*status), object::kOk;
+}
 
 Status status_set_elements(MPI_Status* status, Datatype& type, MPI_Count count) {
   object::set_bytes(*status, object::bytes_of(type, count));

@@ -5,9 +5,9 @@
 // fails, the call returns MPI_ERR_IN_STATUS and every status tells its own error.
 #include <cstdio>
 
+#include "entry_p2p.h"
 #include "p2p/completion.h"
 #include "p2p/engine.h"
-#include "entry_p2p.h"
 
 namespace vicinity::p2p {
 namespace {
@@ -147,7 +147,8 @@ Status waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
   VICINITY_TRY(check_all(count, handles));
   // One after the other: while the first is waited for, the others move on as well.
   for (int i = 0; i < count; ++i)
-    if (Request* request = at(handles[i]); !idle(request)) base::wait_until([request] { return request->complete; });
+    if (Request* request = at(handles[i]); !idle(request))
+      base::wait_until([request] { return request->complete; });
   return take_all(count, handles, statuses);
 }
 

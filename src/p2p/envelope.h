@@ -17,20 +17,20 @@ using channel::Envelope;
 using channel::Proc;
 
 enum class Packet : uint8_t {
-  kEager = 1,         // context, tag: of the message; word: sender's id if kAckWanted, else 0; body: the message
-  kRts = 2,           // context, tag: of the message; word: sender's id; body: RtsBody
-  kCts = 3,           // word: sender's id; body: CtsBody
-  kData = 4,          // word: receiver's id; context, tag: low and high half of the offset; body: the bytes there
-  kFin = 5,           // word: sender's id; the receiver has matched and has all it wants
-  kCancel = 6,        // context, tag: of the message; word: sender's id
+  kEager = 1,   // context, tag: of the message; word: sender's id if kAckWanted, else 0; body: the message
+  kRts = 2,     // context, tag: of the message; word: sender's id; body: RtsBody
+  kCts = 3,     // word: sender's id; body: CtsBody
+  kData = 4,    // word: receiver's id; context, tag: low and high half of the offset; body: the bytes there
+  kFin = 5,     // word: sender's id; the receiver has matched and has all it wants
+  kCancel = 6,  // context, tag: of the message; word: sender's id
   kCancelAnswer = 7,  // word: sender's id; flags: kCancelled or 0
   kPartReady = 8,     // word: sender's id; body: PartReadyBody; the receiver has started a round
   kPartData = 9,      // as kData, for partitioned requests
 };
 
-inline constexpr uint8_t kAckWanted = 1;   // kEager: answer kFin once matched (synchronous mode)
-inline constexpr uint8_t kReadable = 1;    // kRts: the message is one run of bytes at RtsBody.address
-inline constexpr uint8_t kCancelled = 1;   // kCancelAnswer: the message was not matched and is gone
+inline constexpr uint8_t kAckWanted = 1;  // kEager: answer kFin once matched (synchronous mode)
+inline constexpr uint8_t kReadable = 1;   // kRts: the message is one run of bytes at RtsBody.address
+inline constexpr uint8_t kCancelled = 1;  // kCancelAnswer: the message was not matched and is gone
 
 struct RtsBody {
   uint64_t bytes;    // of the message
@@ -39,7 +39,7 @@ struct RtsBody {
 static_assert(sizeof(RtsBody) == 16);
 
 struct CtsBody {
-  uint64_t from;      // send the bytes [from, to) of the message
+  uint64_t from;  // send the bytes [from, to) of the message
   uint64_t to;
   uint32_t receiver;  // id to name in kData
   uint32_t spare;

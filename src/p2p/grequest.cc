@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Generalized requests (MPI 5.0, 13.2): the user's own, completed by MPI_Grequest_complete.
+#include "entry_p2p.h"
 #include "object/pool.h"
 #include "p2p/completion.h"
 #include "p2p/engine.h"
-#include "entry_p2p.h"
 
 namespace vicinity::p2p {
 namespace {

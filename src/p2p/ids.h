@@ -32,7 +32,7 @@ class Ids {
   struct Slot {
     object::Request* request = nullptr;  // or, when free, unused
     uint32_t next_free = 0;
-    uint16_t generation = 1;             // 1..4095
+    uint16_t generation = 1;  // 1..4095
     Role role = Role::kNone;
   };
   std::vector<Slot> slots_;

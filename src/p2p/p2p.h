@@ -22,15 +22,16 @@ enum class Mode : uint8_t { kStandard, kSynchronous, kReady, kBuffered };
 // back with finish(). Arguments have been checked.
 Status isend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm,
              Lane lane, Mode mode, Request** request);
-Status irecv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Communicator& comm,
-             Lane lane, Request** request);
+Status irecv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Communicator& comm, Lane lane,
+             Request** request);
 
 // Waits for completion, copies the status if asked, gives the request back, returns its error.
 Status finish(Request* request, MPI_Status* status = nullptr);
 // Gives back a complete request without waiting.
 void discard(Request* request);
 
-Status send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm, Lane lane);
+Status send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm,
+            Lane lane);
 Status recv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Communicator& comm, Lane lane,
             MPI_Status* status = nullptr);
 Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, int dest, int sendtag,

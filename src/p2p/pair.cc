@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Isendrecv, MPI_Isendrecv_replace and MPI_Sendrecv_replace (MPI 5.0, 3.10): one request over a send
 // and a receive. The replacing forms send from a packed copy of the buffer.
+#include "entry_p2p.h"
 #include "object/pool.h"
 #include "p2p/completion.h"
 #include "p2p/engine.h"
-#include "entry_p2p.h"
 
 namespace vicinity::p2p {
 namespace {
@@ -12,8 +12,8 @@ namespace {
 struct Pair : object::Request {
   Request* send = nullptr;
   Request* receive = nullptr;
-  int open = 0;            // halves that are not complete
-  char* copy = nullptr;    // of the buffer, for the replacing forms
+  int open = 0;          // halves that are not complete
+  char* copy = nullptr;  // of the buffer, for the replacing forms
   size_t copy_bytes = 0;
 };
 
@@ -92,11 +92,11 @@ Status start_pair(const Half& from, const Half& to, Communicator& comm, char* co
   pair->copy_bytes = copy_bytes;
   pair->send = &done_send;
   pair->receive = &done_null_receive;
-  Status started = p2p::irecv(const_cast<void*>(to.buf), to.count, *to.type, to.rank, to.tag, comm, Lane::kUser,
-                              &pair->receive);
+  Status started = p2p::irecv(const_cast<void*>(to.buf), to.count, *to.type, to.rank, to.tag, comm,
+                              Lane::kUser, &pair->receive);
   if (started.ok())
-    started = p2p::isend(from.buf, from.count, *from.type, from.rank, from.tag, comm, Lane::kUser, Mode::kStandard,
-                         &pair->send);
+    started = p2p::isend(from.buf, from.count, *from.type, from.rank, from.tag, comm, Lane::kUser,
+                         Mode::kStandard, &pair->send);
   if (!started.ok()) {
     if (!pair->receive->complete) static_cast<void>(cancel_receive(*pair->receive));
     if (!pair->receive->complete) base::wait_until([pair] { return pair->receive->complete; });
@@ -113,8 +113,8 @@ Status start_pair(const Half& from, const Half& to, Communicator& comm, char* co
   return object::kOk;
 }
 
-Status start_replace(void* buf, MPI_Count count, Datatype& type, int dest, int sendtag, int source, int recvtag,
-                     Communicator& comm, Pair** pair) {
+Status start_replace(void* buf, MPI_Count count, Datatype& type, int dest, int sendtag, int source,
+                     int recvtag, Communicator& comm, Pair** pair) {
   uint64_t bytes = 0;
   VICINITY_TRY(measure(count, type, bytes));
   char* copy = bytes > 0 ? take_payload(bytes) : nullptr;
@@ -130,9 +130,9 @@ Status start_replace(void* buf, MPI_Count count, Datatype& type, int dest, int s
 
 namespace entry {
 
-Status isendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, int dest, int sendtag, void* recvbuf,
-                 MPI_Count recvcount, Datatype& recvtype, int source, int recvtag, Communicator& comm,
-                 MPI_Request* request) {
+Status isendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, int dest, int sendtag,
+                 void* recvbuf, MPI_Count recvcount, Datatype& recvtype, int source, int recvtag,
+                 Communicator& comm, MPI_Request* request) {
   Pair* pair = nullptr;
   VICINITY_TRY(start_pair({sendbuf, sendcount, &sendtype, dest, sendtag},
                           {recvbuf, recvcount, &recvtype, source, recvtag}, comm, nullptr, 0, &pair));
@@ -140,16 +140,16 @@ Status isendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, i
   return object::kOk;
 }
 
-Status isendrecv_replace(void* buf, MPI_Count count, Datatype& type, int dest, int sendtag, int source, int recvtag,
-                         Communicator& comm, MPI_Request* request) {
+Status isendrecv_replace(void* buf, MPI_Count count, Datatype& type, int dest, int sendtag, int source,
+                         int recvtag, Communicator& comm, MPI_Request* request) {
   Pair* pair = nullptr;
   VICINITY_TRY(start_replace(buf, count, type, dest, sendtag, source, recvtag, comm, &pair));
   *request = object::handle_of(*pair);
   return object::kOk;
 }
 
-Status sendrecv_replace(void* buf, MPI_Count count, Datatype& type, int dest, int sendtag, int source, int recvtag,
-                        Communicator& comm, MPI_Status* status) {
+Status sendrecv_replace(void* buf, MPI_Count count, Datatype& type, int dest, int sendtag, int source,
+                        int recvtag, Communicator& comm, MPI_Status* status) {
   Pair* pair = nullptr;
   VICINITY_TRY(start_replace(buf, count, type, dest, sendtag, source, recvtag, comm, &pair));
   return finish(pair, status);

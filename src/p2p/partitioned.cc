@@ -10,29 +10,29 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "entry_p2p.h"
 #include "object/pool.h"
 #include "p2p/completion.h"
 #include "p2p/engine.h"
-#include "entry_p2p.h"
 
 namespace vicinity::p2p {
 
 struct Partitioned : object::Request {
   bool sending = false;
-  bool met = false;            // receiver: knows its sender
+  bool met = false;  // receiver: knows its sender
   void* buf = nullptr;
-  MPI_Count count = 0;         // elements of all partitions
+  MPI_Count count = 0;  // elements of all partitions
   Datatype* type = nullptr;
   int rank = 0;
   Proc peer = kAnyProc;
   char* dense = nullptr;
-  uint64_t bytes = 0;          // of all partitions
+  uint64_t bytes = 0;  // of all partitions
   uint64_t partition_bytes = 0;
-  uint64_t wanted = 0;         // bytes that travel in a round: the smaller of the two sides
+  uint64_t wanted = 0;  // bytes that travel in a round: the smaller of the two sides
   uint32_t id = 0;
   uint32_t peer_id = 0;
-  Transfer* hello = nullptr;   // receiver: waits for the sender's init message
-  int64_t rounds = 0;          // sender: how often the receiver has started, less our own rounds done
+  Transfer* hello = nullptr;  // receiver: waits for the sender's init message
+  int64_t rounds = 0;         // sender: how often the receiver has started, less our own rounds done
   object::PackCursor cursor;
   // Sender, this round.
   std::vector<uint8_t> marked;  // by partition: MPI_Pready was called
@@ -141,12 +141,15 @@ Status start_partitioned(object::Request& request) {
 Status describe_partitioned(object::Request& request) {
   const Partitioned& p = static_cast<Partitioned&>(request);
   if (p.error == MPI_ERR_TRUNCATE)
-    return object::fail(MPI_ERR_TRUNCATE, "the partitions of the sender (rank %d) have more bytes than the %" PRIu64
-                                          " of the receiver", p.rank, p.bytes);
+    return object::fail(MPI_ERR_TRUNCATE,
+                        "the partitions of the sender (rank %d) have more bytes than the %" PRIu64
+                        " of the receiver",
+                        p.rank, p.bytes);
   if (p.error == MPI_ERR_PROC_ABORTED) {
     const char* why = engine().lost_reason(p.peer);
-    return object::fail(MPI_ERR_PROC_ABORTED, "partitioned communication with rank %d failed: process %u is gone (%s)",
-                        p.rank, p.peer, why ? why : "no connection");
+    return object::fail(MPI_ERR_PROC_ABORTED,
+                        "partitioned communication with rank %d failed: process %u is gone (%s)", p.rank,
+                        p.peer, why ? why : "no connection");
   }
   return Status(p.error);
 }
@@ -174,8 +177,8 @@ object::Result<Partitioned*> make_partitioned(bool sending, const void* buf, int
   uint64_t partition_bytes = 0, bytes = 0;
   VICINITY_TRY(measure(count, type, partition_bytes));
   if (__builtin_mul_overflow(partition_bytes, static_cast<uint64_t>(partitions), &bytes) || bytes > INT64_MAX)
-    return object::fail(MPI_ERR_COUNT, "%d partitions of %" PRIu64 " bytes are more than 2^63 bytes", partitions,
-                        partition_bytes);
+    return object::fail(MPI_ERR_COUNT, "%d partitions of %" PRIu64 " bytes are more than 2^63 bytes",
+                        partitions, partition_bytes);
   Partitioned* p = object::make<Partitioned>();
   if (!p) return object::fail(MPI_ERR_NO_MEM, "no memory for one more request");
   p->ops = &kPartitionedOps;
@@ -249,17 +252,20 @@ Status find(MPI_Request handle, bool sending, Partitioned*& p) {
   VICINITY_TRY(resolve(handle, request));
   p = request && request->ops == &kPartitionedOps ? static_cast<Partitioned*>(request) : nullptr;
   if (p && p->sending == sending) return object::kOk;
-  return object::fail(MPI_ERR_REQUEST, "argument `request` is no partitioned %s request", sending ? "send" : "receive");
+  return object::fail(MPI_ERR_REQUEST, "argument `request` is no partitioned %s request",
+                      sending ? "send" : "receive");
 }
 
 Status check_partition(const Partitioned& p, int partition) {
   if (partition >= 0 && partition < p.partitions()) return object::kOk;
-  return object::fail(MPI_ERR_ARG, "partition %d does not exist; the request has %d", partition, p.partitions());
+  return object::fail(MPI_ERR_ARG, "partition %d does not exist; the request has %d", partition,
+                      p.partitions());
 }
 
 Status ready(Partitioned& p, int partition) {
   VICINITY_TRY(check_partition(p, partition));
-  if (!p.active) return object::fail(MPI_ERR_REQUEST, "the partitioned send is not started; call MPI_Start first");
+  if (!p.active)
+    return object::fail(MPI_ERR_REQUEST, "the partitioned send is not started; call MPI_Start first");
   uint8_t& mark = p.marked[static_cast<size_t>(partition)];
   if (mark) return object::fail(MPI_ERR_ARG, "partition %d is marked ready already", partition);
   mark = 1;
@@ -284,7 +290,9 @@ const char* next_chunk(Partitioned& p, uint64_t at, size_t& bytes) {
 
 }  // namespace
 
-bool part_is_of(object::Request& request, Proc proc) { return static_cast<Partitioned&>(request).peer == proc; }
+bool part_is_of(object::Request& request, Proc proc) {
+  return static_cast<Partitioned&>(request).peer == proc;
+}
 
 void part_lost(object::Request& request) {
   Partitioned& p = static_cast<Partitioned&>(request);
@@ -320,7 +328,8 @@ int pump_part(object::Request& request) {
     }
     size_t bytes = std::min<uint64_t>(chunk, p.end(partition) - at);
     const char* data = next_chunk(p, at, bytes);
-    const channel::Answer answer = connection.try_send(data_envelope(Packet::kPartData, at, p.peer_id), data, bytes);
+    const channel::Answer answer =
+        connection.try_send(data_envelope(Packet::kPartData, at, p.peer_id), data, bytes);
     if (answer == channel::Answer::kRetry) return events;
     ++events;
     if (answer == channel::Answer::kFailed) return finish_round(p, MPI_ERR_PROC_ABORTED), events;
@@ -336,7 +345,8 @@ int pump_part(object::Request& request) {
 channel::Landing land_part(Proc from, const Envelope& e, size_t bytes) {
   auto* p = static_cast<Partitioned*>(engine().ids.find(e.word, Role::kPartReceive));
   const uint64_t at = data_offset(e);
-  if (!p || p->peer != from || p->complete || !p->met || bytes == 0 || at > p->wanted || bytes > p->wanted - at) {
+  if (!p || p->peer != from || p->complete || !p->met || bytes == 0 || at > p->wanted ||
+      bytes > p->wanted - at) {
     engine().liar(from, "data of a partition came that nobody asked for");
     return {};
   }
@@ -382,8 +392,8 @@ Status psend_init(const void* buf, int partitions, MPI_Count count, Datatype& ty
   return init(true, buf, partitions, count, type, dest, tag, comm, request);
 }
 
-Status precv_init(void* buf, int partitions, MPI_Count count, Datatype& type, int source, int tag, Communicator& comm,
-                  object::Info*, MPI_Request* request) {
+Status precv_init(void* buf, int partitions, MPI_Count count, Datatype& type, int source, int tag,
+                  Communicator& comm, object::Info*, MPI_Request* request) {
   if (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)
     return object::fail(source == MPI_ANY_SOURCE ? MPI_ERR_RANK : MPI_ERR_TAG,
                         "partitioned receives take neither MPI_ANY_SOURCE nor MPI_ANY_TAG");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Persistent requests (MPI 5.0, 3.9): a transfer that keeps its arguments and is launched by MPI_Start.
+#include "entry_p2p.h"
 #include "p2p/buffered.h"
 #include "p2p/completion.h"
 #include "p2p/engine.h"
-#include "entry_p2p.h"
 
 namespace vicinity::p2p {
 namespace {
@@ -27,8 +27,9 @@ Status start_one(MPI_Request handle, int index) {
   if (!request || !request->persistent)
     return object::fail(MPI_ERR_REQUEST, "%s is no persistent request", request ? "it" : "MPI_REQUEST_NULL");
   if (request->active)
-    return object::fail(MPI_ERR_REQUEST, "the persistent request is active already; complete it before starting it "
-                                         "again");
+    return object::fail(MPI_ERR_REQUEST,
+                        "the persistent request is active already; complete it before starting it "
+                        "again");
   request->active = true;
   const Status started = request->ops->start(*request);
   if (!started.ok()) request->active = false;

@@ -10,8 +10,8 @@ namespace vicinity::p2p {
 namespace {
 
 constexpr size_t kSmallestPayload = 256;
-constexpr int kPayloadClasses = 10;           // 256 bytes to 128 KiB
-constexpr size_t kKeptPerClass = 4u << 20;    // bytes kept in one class before memory goes back
+constexpr int kPayloadClasses = 10;         // 256 bytes to 128 KiB
+constexpr size_t kKeptPerClass = 4u << 20;  // bytes kept in one class before memory goes back
 
 struct FreePayload {
   FreePayload* next;

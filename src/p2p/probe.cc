@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Probes and matched receives (MPI 5.0, 3.8.1 to 3.8.3). A matched message leaves the unexpected queue
 // and becomes an MPI_Message; only MPI_Mrecv and MPI_Imrecv can take it then.
+#include "entry_p2p.h"
 #include "p2p/completion.h"
 #include "p2p/engine.h"
-#include "entry_p2p.h"
 
 namespace vicinity::p2p {
 namespace {
@@ -18,8 +18,8 @@ Status still_possible(int source, Communicator& comm) {
   const Proc gone = source >= 0 ? comm.proc(source) : engine().lost_member(comm);
   const char* why = gone == kAnyProc ? nullptr : engine().lost_reason(gone);
   if (!why) return object::kOk;
-  return object::fail(MPI_ERR_PROC_ABORTED, "probing rank %d failed: process %u is gone (%s)", rank_of(comm, gone),
-                      gone, why);
+  return object::fail(MPI_ERR_PROC_ABORTED, "probing rank %d failed: process %u is gone (%s)",
+                      rank_of(comm, gone), gone, why);
 }
 
 void describe_message(const Arrival& arrival, Communicator& comm, MPI_Status* status) {
@@ -67,8 +67,8 @@ Status start_matched(void* buf, MPI_Count count, Datatype& type, MPI_Message* me
     return object::fail(MPI_ERR_ARG, "argument `message` (%p) is no message, or was received already",
                         static_cast<void*>(*message));
   const int source = rank_of(*arrival->comm, arrival->from);
-  auto made = make_transfer(false, buf, count, type, source, arrival->envelope.tag, *arrival->comm, Lane::kUser,
-                            Mode::kStandard);
+  auto made = make_transfer(false, buf, count, type, source, arrival->envelope.tag, *arrival->comm,
+                            Lane::kUser, Mode::kStandard);
   VICINITY_TRY(made.status());
   *message = MPI_MESSAGE_NULL;
   *request = *made;

@@ -45,12 +45,14 @@ class ProtocolTest : public testing::Test {
   }
   Request* start_send(const void* buf, size_t bytes, int tag, Mode mode = Mode::kStandard) {
     Request* request = nullptr;
-    EXPECT_TRUE(isend(buf, static_cast<MPI_Count>(bytes), byte_, 1, tag, comm_, Lane::kUser, mode, &request).ok());
+    EXPECT_TRUE(
+        isend(buf, static_cast<MPI_Count>(bytes), byte_, 1, tag, comm_, Lane::kUser, mode, &request).ok());
     return request;
   }
   Request* start_receive(void* buf, size_t bytes, int source, int tag) {
     Request* request = nullptr;
-    EXPECT_TRUE(irecv(buf, static_cast<MPI_Count>(bytes), byte_, source, tag, comm_, Lane::kUser, &request).ok());
+    EXPECT_TRUE(
+        irecv(buf, static_cast<MPI_Count>(bytes), byte_, source, tag, comm_, Lane::kUser, &request).ok());
     return request;
   }
   Envelope user(Packet kind, int tag, uint32_t word = 0, uint8_t flags = 0) {
@@ -321,7 +323,8 @@ TEST_F(ProtocolTest, DataThatDoesNotFollow) {
     Request* request = nullptr;
     ASSERT_TRUE(irecv(buffer, 200, byte_, 1, 9, comm, Lane::kUser, &request).ok());
     const RtsBody rts{200, 0};
-    ASSERT_EQ(peer.send(envelope(Packet::kRts, comm.context, 9, 7), &rts, sizeof rts), channel::Answer::kDone);
+    ASSERT_EQ(peer.send(envelope(Packet::kRts, comm.context, 9, 7), &rts, sizeof rts),
+              channel::Answer::kDone);
     base::progress();
     Message m;
     ASSERT_TRUE(peer.take(m));

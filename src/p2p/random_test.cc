@@ -53,12 +53,18 @@ class RandomTest : public testing::TestWithParam<uint32_t> {
  protected:
   size_t pick_size() {
     switch (random_() % 6) {
-      case 0: return 0;
-      case 1: return 8 * (random_() % 8);
-      case 2: return 8 * (random_() % 200);
-      case 3: return 8 * (random_() % 2000);
-      case 4: return 8 * (random_() % 10000);
-      default: return 8 * (random_() % 20);
+      case 0:
+        return 0;
+      case 1:
+        return 8 * (random_() % 8);
+      case 2:
+        return 8 * (random_() % 200);
+      case 3:
+        return 8 * (random_() % 2000);
+      case 4:
+        return 8 * (random_() % 10000);
+      default:
+        return 8 * (random_() % 20);
     }
   }
   test::Script pick_script() {
@@ -116,8 +122,8 @@ void RandomTest::start(World& world) {
       Received& r = receives_[received++];
       Communicator& comm = world.enter(r.at);
       r.buffer.assign(r.room + 1, 0xee);
-      ASSERT_TRUE(irecv(r.buffer.data(), static_cast<MPI_Count>(r.room), object::builtin(MPI_BYTE), r.source, r.tag,
-                        comm, Lane::kUser, &r.request)
+      ASSERT_TRUE(irecv(r.buffer.data(), static_cast<MPI_Count>(r.room), object::builtin(MPI_BYTE), r.source,
+                        r.tag, comm, Lane::kUser, &r.request)
                       .ok());
     }
   }

@@ -15,9 +15,14 @@
 namespace vicinity::p2p {
 namespace {
 
-base::Param<int64_t> pipeline_chunk{"VICINITY_PIPELINE_CHUNK", "p2p", 16 << 10, 256, 1 << 20,
-                                    "Bytes per message of a large transfer that goes through the channel; no more "
-                                    "than one message of the channel can carry."};
+base::Param<int64_t> pipeline_chunk{
+    "VICINITY_PIPELINE_CHUNK",
+    "p2p",
+    16 << 10,
+    256,
+    1 << 20,
+    "Bytes per message of a large transfer that goes through the channel; no more "
+    "than one message of the channel can carry."};
 
 constexpr size_t kPieces = 128;  // of the receive buffer per call of the kernel
 
@@ -32,7 +37,8 @@ void copy_from_self(Transfer& receive, uint32_t sender) {
     receive.error = MPI_ERR_INTERN;
     return finish_receive(receive);
   }
-  receive.moved = object::copy_typed(send->buf, send->count, *send->type, receive.buf, receive.count, *receive.type);
+  receive.moved =
+      object::copy_typed(send->buf, send->count, *send->type, receive.buf, receive.count, *receive.type);
   complete(*send);
   finish_receive(receive);
 }
@@ -83,7 +89,8 @@ void landed_rts(Arrival& arrival) {
   }
   arrival.length = arrival.rts.bytes;
   Context& context = engine().contexts.of(arrival.envelope.context);
-  if (Transfer* receive = context.match_posted(arrival.from, arrival.envelope.tag)) return deliver(*receive, &arrival);
+  if (Transfer* receive = context.match_posted(arrival.from, arrival.envelope.tag))
+    return deliver(*receive, &arrival);
   context.keep(&arrival);
 }
 
@@ -124,7 +131,8 @@ void on_cts(Proc from, uint32_t sender, const CtsBody& cts) {
   send->end = cts.to;
   send->chunk_bytes = 0;
   if (!send->dense) {
-    send->staged_bytes = std::min<size_t>(static_cast<size_t>(pipeline_chunk.get()), peer::connection(from).largest());
+    send->staged_bytes =
+        std::min<size_t>(static_cast<size_t>(pipeline_chunk.get()), peer::connection(from).largest());
     send->staged = take_payload(send->staged_bytes);
     if (!send->staged) return complete(*send, MPI_ERR_NO_MEM);
     send->cursor.reset(send->buf, send->count, *send->type);
@@ -145,7 +153,8 @@ int pump(Transfer& t) {
       if (t.chunk_bytes == 0) t.chunk_bytes = t.cursor.pack(t.staged, std::min(bytes, t.staged_bytes));
       bytes = t.chunk_bytes;
     }
-    const channel::Answer answer = connection.try_send(data_envelope(Packet::kData, t.moved, t.peer_id), data, bytes);
+    const channel::Answer answer =
+        connection.try_send(data_envelope(Packet::kData, t.moved, t.peer_id), data, bytes);
     if (answer == channel::Answer::kRetry) return sent;
     if (answer == channel::Answer::kFailed) {
       t.place.unlink();

@@ -10,7 +10,11 @@
 namespace vicinity::p2p {
 namespace {
 
-base::Param<int64_t> eager_size{"VICINITY_EAGER_SIZE", "p2p", 32 << 10, 0, 1 << 30,
+base::Param<int64_t> eager_size{"VICINITY_EAGER_SIZE",
+                                "p2p",
+                                32 << 10,
+                                0,
+                                1 << 30,
                                 "Largest message in bytes that is sent without asking the receiver first; no "
                                 "more than one message of the channel can carry.",
                                 "MV2_SMP_EAGERSIZE"};
@@ -34,7 +38,8 @@ void eager_sent(peer::Pending* pending, base::Status status) {
   }
 }
 
-void queue_eager(Transfer& t, peer::VirtualConnection& connection, const Envelope& envelope, const void* data) {
+void queue_eager(Transfer& t, peer::VirtualConnection& connection, const Envelope& envelope,
+                 const void* data) {
   if (!t.dense) {  // `data` is the scratch buffer, which others need
     t.staged = take_payload(t.bytes);
     if (!t.staged) return complete(t, MPI_ERR_NO_MEM);
@@ -66,8 +71,10 @@ void start_eager(Transfer& t, peer::VirtualConnection& connection) {
       count_eager(t.bytes);
       if (!synchronous) complete(t);
       return;
-    case channel::Answer::kRetry: return queue_eager(t, connection, e, data);
-    case channel::Answer::kFailed: return complete(t, MPI_ERR_PROC_ABORTED);
+    case channel::Answer::kRetry:
+      return queue_eager(t, connection, e, data);
+    case channel::Answer::kFailed:
+      return complete(t, MPI_ERR_PROC_ABORTED);
   }
 }
 
@@ -114,7 +121,8 @@ void launch_send(Transfer& t) {
 static inline bool sent_at_once(const void* buf, MPI_Count count, const Datatype& type, int dest, int tag,
                                 const Communicator& comm, Lane lane) {
   uint64_t bytes = 0;
-  if (__builtin_mul_overflow(static_cast<uint64_t>(count), static_cast<uint64_t>(type.size), &bytes)) return false;
+  if (__builtin_mul_overflow(static_cast<uint64_t>(count), static_cast<uint64_t>(type.size), &bytes))
+    return false;
   peer::VirtualConnection& connection = peer::connection(comm.proc(dest));
   if (bytes > eager_limit(connection)) return false;
   const Envelope e = envelope(Packet::kEager, comm.wire_context(lane), tag, 0);
@@ -123,7 +131,8 @@ static inline bool sent_at_once(const void* buf, MPI_Count count, const Datatype
   return true;
 }
 
-Status send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm, Lane lane) {
+Status send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm,
+            Lane lane) {
   if (dest == MPI_PROC_NULL || sent_at_once(buf, count, type, dest, tag, comm, lane)) return object::kOk;
   auto made = make_transfer(true, buf, count, type, dest, tag, comm, lane, Mode::kStandard);
   VICINITY_TRY(made.status());
@@ -131,8 +140,8 @@ Status send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag,
   return finish(*made);
 }
 
-Status isend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm, Lane lane,
-             Mode mode, Request** request) {
+Status isend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm,
+             Lane lane, Mode mode, Request** request) {
   *request = &done_send;
   if (dest == MPI_PROC_NULL) return object::kOk;
   if (mode != Mode::kSynchronous && sent_at_once(buf, count, type, dest, tag, comm, lane)) return object::kOk;

@@ -33,7 +33,8 @@ using channel::fake::FakePair;
 using channel::fake::Script;
 
 struct Endpoint {
-  Endpoint(Proc self, uint32_t count) : self(self), connections(new peer::VirtualConnection[count]), own(self, engine) {
+  Endpoint(Proc self, uint32_t count)
+      : self(self), connections(new peer::VirtualConnection[count]), own(self, engine) {
     group.procs.resize(count);
     for (Proc i = 0; i < count; ++i) group.procs[i] = i;
     group.rank = static_cast<int>(self);

@@ -56,8 +56,8 @@ Status measure(MPI_Count count, const Datatype& type, uint64_t& bytes) {
   return object::kOk;
 }
 
-object::Result<Transfer*> make_transfer(bool sending, const void* buf, MPI_Count count, Datatype& type, int rank,
-                                        int tag, Communicator& comm, Lane lane, Mode mode) {
+object::Result<Transfer*> make_transfer(bool sending, const void* buf, MPI_Count count, Datatype& type,
+                                        int rank, int tag, Communicator& comm, Lane lane, Mode mode) {
   uint64_t bytes = 0;
   VICINITY_TRY(measure(count, type, bytes));
   Transfer* t = take_transfer();
@@ -115,7 +115,8 @@ Status describe(object::Request& request) {
     case MPI_ERR_NO_MEM:
       return object::fail(MPI_ERR_NO_MEM, "no memory for a message of %" PRIu64 " bytes %s rank %d", t.bytes,
                           t.sending ? "to" : "from", t.rank);
-    default: return Status(request.error);
+    default:
+      return Status(request.error);
   }
 }
 

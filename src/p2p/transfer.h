@@ -33,35 +33,35 @@ struct SendPending : peer::Pending {
 };
 
 struct Transfer : object::Request {
-  base::Link place;   // in the one queue or list that its stage says
+  base::Link place;  // in the one queue or list that its stage says
   // Arguments.
   void* buf;
   MPI_Count count;
-  Datatype* type;     // held
-  int rank;           // the peer as the caller named it: MPI_PROC_NULL and MPI_ANY_SOURCE too
+  Datatype* type;  // held
+  int rank;        // the peer as the caller named it: MPI_PROC_NULL and MPI_ANY_SOURCE too
   int32_t tag;
   uint32_t context;
-  Proc peer;          // of `rank`; kAnyProc
+  Proc peer;  // of `rank`; kAnyProc
   bool sending;
   Mode mode;
   // What follows from them.
-  char* dense;        // first data byte when the buffer is one run of bytes, else nullptr
-  uint64_t bytes;     // data bytes of the buffer
+  char* dense;     // first data byte when the buffer is one run of bytes, else nullptr
+  uint64_t bytes;  // data bytes of the buffer
   // State.
   Stage stage;
   bool cancel_asked;
-  uint32_t id;        // our name for it on the wire, 0: none
-  uint32_t peer_id;   // the peer's name for its half
-  Proc from;          // receive: who sent the message that matched
-  uint64_t length;    // receive: bytes of the message that matched
-  uint64_t moved;     // bytes of it that have arrived, or gone out
-  uint64_t end;       // stop there
-  uint64_t stamp;     // receive: order of posting
-  char* staged;       // packed bytes owned by this request
-  size_t staged_bytes;  // room there
-  size_t chunk_bytes;   // streaming: bytes packed and not sent yet
+  uint32_t id;                       // our name for it on the wire, 0: none
+  uint32_t peer_id;                  // the peer's name for its half
+  Proc from;                         // receive: who sent the message that matched
+  uint64_t length;                   // receive: bytes of the message that matched
+  uint64_t moved;                    // bytes of it that have arrived, or gone out
+  uint64_t end;                      // stop there
+  uint64_t stamp;                    // receive: order of posting
+  char* staged;                      // packed bytes owned by this request
+  size_t staged_bytes;               // room there
+  size_t chunk_bytes;                // streaming: bytes packed and not sent yet
   void (*done)(Transfer& transfer);  // called at completion, for requests made of others
-  void* owner;        // for `done`
+  void* owner;                       // for `done`
   SendPending pending;
   object::PackCursor cursor;
 };
@@ -69,8 +69,8 @@ struct Transfer : object::Request {
 // An Arrival is at first the token of a landing, then perhaps an unexpected message, then perhaps an
 // MPI_Message.
 struct Arrival : object::Object {
-  base::Link by_source;   // unexpected queue of its source
-  base::Link by_order;    // unexpected queue of its context, or the list of landings
+  base::Link by_source;  // unexpected queue of its source
+  base::Link by_order;   // unexpected queue of its context, or the list of landings
   Proc from;
   Envelope envelope;
   uint64_t length;        // of the message (of an RTS: of the message that it announces)
