@@ -76,9 +76,8 @@ Piece repeat(const Piece& piece, int64_t count, int64_t stride) {
   result.bytes = piece.bytes * count;
   if (!piece.node && stride == piece.bytes) return result;
   const Node* inner = piece.node;
-  const bool regular = inner && (inner->kind == Shape::kLoop || inner->kind == Shape::kStrided);
   // Rows that follow each other at the pitch of their own elements are one longer row.
-  if (regular && stride == inner->stride * inner->count) {
+  if (inner && continues(*inner, stride)) {
     const Piece element{0, inner->block, inner->child, piece.unit};
     result.node = new_loop(element, inner->count * count, inner->stride);
   } else {
@@ -151,10 +150,11 @@ Piece SequenceBuilder::group(size_t from, size_t to) {
   node->count = static_cast<int64_t>(to - from);
   node->entries = entries;
   for (size_t i = from; i < to; i++) {
-    const Piece piece = std::exchange(pieces_[i], {});
+    Piece piece = std::exchange(pieces_[i], {});
+    piece.offset -= origin;
     if (piece.node) node->kind = Shape::kSequence;
     node->height = std::max(node->height, height(piece) + 1);
-    entries[i - from] = {moved(piece, -origin), node->bytes};
+    entries[i - from] = {piece, node->bytes};
     node->bytes += piece.bytes;
     node->elements += elements_of(piece);
     node->external += external_bytes(piece);

@@ -72,6 +72,13 @@ inline int64_t external_bytes(const Piece& piece) {
   return piece.unit ? piece.bytes / piece.unit->size * external_size(*piece.unit) : 0;
 }
 
+// Whether copies of a regular node, `stride` apart, follow each other at the pitch of its own elements.
+inline bool continues(const Shape& inner, int64_t stride) {
+  int64_t all;
+  if (inner.kind != Shape::kLoop && inner.kind != Shape::kStrided) return false;
+  return !__builtin_mul_overflow(inner.stride, inner.count, &all) && all == stride;
+}
+
 // `count` copies of `piece`, `stride` bytes apart. The result holds a reference of its own.
 Piece repeat(const Piece& piece, int64_t count, int64_t stride);
 

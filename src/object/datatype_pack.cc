@@ -136,8 +136,7 @@ Shape elements(const Piece& element, int64_t count, const Datatype& type) {
   }
   if (count == 1) return *element.node;
   const Shape* inner = element.node;
-  if (inner && (inner->kind == Shape::kStrided || inner->kind == Shape::kLoop) &&
-      type.extent == inner->stride * inner->count) {
+  if (inner && continues(*inner, type.extent)) {
     top = *inner;
     top.bytes = inner->bytes * count;
     top.count = inner->count * count;
