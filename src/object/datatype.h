@@ -104,9 +104,9 @@ inline void* data_start(const void* buf, const Datatype& type) {
 
 // One node of a layout, as the cursor reads it. kStrided: `count` runs of `block` bytes, `stride` apart.
 // kTable: `count` entries, all runs. kLoop: `count` times `child` (of `block` bytes), `stride` apart.
-// kSequence: `count` entries, some of them trees.
+// kSequence: `count` entries, some of them trees. kScattered: `count` runs of `block` bytes at `offsets`.
 struct Shape {
-  enum Kind : uint32_t { kStrided, kTable, kLoop, kSequence };
+  enum Kind : uint32_t { kStrided, kScattered, kTable, kLoop, kSequence };
   Kind kind = kStrided;
   uint32_t height = 1;
   int64_t bytes = 0;
@@ -115,6 +115,7 @@ struct Shape {
   int64_t block = 0;
   const Node* child = nullptr;
   const Entry* entries = nullptr;
+  const int64_t* offsets = nullptr;
 };
 
 // Walks the bytes of (buf, count, type) in type-map order; can stop after any byte and go on later.

@@ -116,6 +116,10 @@ void SequenceBuilder::add_tree(const Piece& tree) {
     for (int64_t i = 0; i < node.count; i++)
       add_run({tree.offset + i * node.stride, node.block, nullptr, nullptr});
     drop(tree);
+  } else if (node.kind == Shape::kScattered && node.count <= kInlineTable) {
+    for (int64_t i = 0; i < node.count; i++)
+      add_run({tree.offset + node.offsets[i], node.block, nullptr, nullptr});
+    drop(tree);
   } else if (node.kind == Shape::kTable && node.count <= kInlineTable) {
     for (int64_t i = 0; i < node.count; i++) add_run(moved(node.entries[i].piece, tree.offset));
     drop(tree);
@@ -134,6 +138,26 @@ bool SequenceBuilder::uniform(size_t from, size_t to, int64_t* stride) const {
   return true;
 }
 
+// Whether [from, to) are runs in memory of the same length.
+bool SequenceBuilder::equal(size_t from, size_t to) const {
+  for (size_t i = from; i < to; i++)
+    if (pieces_[i].node || pieces_[i].unit || pieces_[i].bytes != pieces_[from].bytes) return false;
+  return true;
+}
+
+Piece SequenceBuilder::scattered(size_t from, size_t to) {
+  Node* node = new Node;
+  auto* offsets = new int64_t[to - from];
+  const int64_t origin = pieces_[from].offset;
+  for (size_t i = from; i < to; i++) offsets[i - from] = pieces_[i].offset - origin;
+  node->kind = Shape::kScattered;
+  node->count = static_cast<int64_t>(to - from);
+  node->block = pieces_[from].bytes;
+  node->bytes = node->block * node->count;
+  node->offsets = offsets;
+  return {origin, node->bytes, node, nullptr};
+}
+
 // The runs [from, to) as one piece whose reference the caller owns.
 Piece SequenceBuilder::group(size_t from, size_t to) {
   if (to - from == 1) return std::exchange(pieces_[from], {});
@@ -143,6 +167,7 @@ Piece SequenceBuilder::group(size_t from, size_t to) {
     for (size_t i = from; i < to; i++) drop(std::exchange(pieces_[i], {}));
     return all;
   }
+  if (equal(from, to)) return scattered(from, to);
   Node* node = new Node;
   Entry* entries = new Entry[to - from];
   const int64_t origin = pieces_[from].offset;

@@ -6,8 +6,8 @@
 // shared by reference count, so a type that repeats another one a million times, or nests it forty
 // levels deep, costs a node, not a copy.
 //
-// Invariants: no Node and no entry of a Node has 0 bytes; every Loop and Strided has count >= 2;
-// every Table and Sequence has >= 2 entries; height is 1 for Strided and Table, children + 1 else.
+// Invariants: no Node and no entry of a Node has 0 bytes; every Node has count >= 2; height is 1 for the
+// leaves (Strided, Scattered and Table), and one more than the highest child's else.
 //
 // Two trees are kept for a type. The first says where the bytes are in memory (unit == nullptr). The
 // second, the signature, says of what kind the bytes are once packed: its runs carry the predefined
@@ -45,7 +45,10 @@ struct Node : Shape {
   Node() = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
-  ~Node() { delete[] entries; }
+  ~Node() {
+    delete[] entries;
+    delete[] offsets;
+  }
 };
 
 struct Layout {
@@ -98,6 +101,8 @@ class SequenceBuilder {
   void add_run(const Piece& run);
   void add_tree(const Piece& tree);
   bool uniform(size_t from, size_t to, int64_t* stride) const;
+  bool equal(size_t from, size_t to) const;
+  Piece scattered(size_t from, size_t to);
   Piece group(size_t from, size_t to);
 
   std::vector<Piece> pieces_;

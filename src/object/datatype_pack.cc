@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <type_traits>
 
 #include "object/datatype.h"
 #include "object/datatype_layout.h"
@@ -87,12 +89,35 @@ inline void run(uintptr_t address, char* packed, int64_t bytes) {
   }
 }
 
+// Runs of one length anywhere: a constant length is worth it here as well.
+template <bool kPacking>
+void scattered(const Shape& shape, uintptr_t base, char* packed) {
+  auto copy_all = [&](auto bytes) {
+    for (int64_t i = 0; i < shape.count; i++) {
+      move_bytes<kPacking>(base + static_cast<uintptr_t>(shape.offsets[i]), packed, bytes);
+      packed += bytes;
+    }
+  };
+  switch (shape.block) {
+    case 4:
+      return copy_all(std::integral_constant<size_t, 4>());
+    case 8:
+      return copy_all(std::integral_constant<size_t, 8>());
+    case 16:
+      return copy_all(std::integral_constant<size_t, 16>());
+    default:
+      return copy_all(static_cast<size_t>(shape.block));
+  }
+}
+
 // All of a subtree. REQUIRES: height <= kDirectHeight.
 template <bool kPacking>
 void subtree(const Shape& shape, uintptr_t base, char* packed) {
   switch (shape.kind) {
     case Shape::kStrided:
       return strided<kPacking>(base, packed, shape.count, shape.stride, shape.block);
+    case Shape::kScattered:
+      return scattered<kPacking>(shape, base, packed);
     case Shape::kTable:
       for (int64_t i = 0; i < shape.count; i++) {
         const Piece& piece = shape.entries[i].piece;
@@ -121,8 +146,13 @@ void subtree(const Shape& shape, uintptr_t base, char* packed) {
   }
 }
 
-uintptr_t child_address(uintptr_t base, int64_t index, int64_t stride) {
-  return base + static_cast<uintptr_t>(index) * static_cast<uintptr_t>(stride);
+// Nodes whose children are all alike: everything but Table and Sequence.
+bool regular(const Shape& shape) { return shape.entries == nullptr; }
+
+// Where child `index` of a regular node lies.
+uintptr_t child_address(const Shape& shape, uintptr_t base, int64_t index) {
+  if (shape.offsets) return base + static_cast<uintptr_t>(shape.offsets[index]);
+  return base + static_cast<uintptr_t>(index) * static_cast<uintptr_t>(shape.stride);
 }
 
 // The layout of `count` elements. Never allocates, unlike repeat().
@@ -186,10 +216,10 @@ void PackCursor::seek(uint64_t byte) {
     const Shape& node = shape(frame);
     const Shape* child = node.child;
     uintptr_t base;
-    if (node.kind == Shape::kStrided || node.kind == Shape::kLoop) {
+    if (regular(node)) {
       frame.index = left / node.block;
       left %= node.block;
-      base = child_address(frame.base, frame.index, node.stride);
+      base = child_address(node, frame.base, frame.index);
     } else {
       const Entry* after = std::upper_bound(node.entries, node.entries + node.count, left,
                                             [](int64_t value, const Entry& e) { return value < e.before; });
@@ -221,8 +251,8 @@ size_t PackCursor::next_run(uintptr_t* address, size_t most) {
     uintptr_t base;
     int64_t bytes = node.block;
     const Shape* child = node.child;
-    if (node.kind == Shape::kStrided || node.kind == Shape::kLoop) {
-      base = child_address(frame.base, frame.index, node.stride);
+    if (regular(node)) {
+      base = child_address(node, frame.base, frame.index);
     } else {
       const Piece& piece = node.entries[frame.index].piece;
       base = frame.base + static_cast<uintptr_t>(piece.offset);
@@ -254,7 +284,7 @@ size_t PackCursor::whole(char* packed, size_t bytes) {
   Frame& frame = frames()[depth_ - 1];
   const Shape& node = shape(frame);
   size_t done = 0;
-  if (node.kind == Shape::kStrided || node.kind == Shape::kLoop) {
+  if (regular(node)) {
     if (bytes < static_cast<size_t>(node.block) || frame.index == node.count) return 0;
     if (node.child && node.child->height > kDirectHeight) return 0;
     const int64_t fit = bytes >= static_cast<size_t>(node.bytes)
@@ -262,7 +292,12 @@ size_t PackCursor::whole(char* packed, size_t bytes) {
                             : static_cast<int64_t>(bytes / static_cast<size_t>(node.block));
     Shape part = node;
     part.count = std::min(node.count - frame.index, fit);
-    subtree<kPacking>(part, child_address(frame.base, frame.index, node.stride), packed);
+    uintptr_t base = frame.base;
+    if (part.offsets)
+      part.offsets += frame.index;
+    else
+      base = child_address(node, base, frame.index);
+    subtree<kPacking>(part, base, packed);
     frame.index += part.count;
     done = static_cast<size_t>(part.count * node.block);
   } else {
@@ -320,14 +355,35 @@ size_t PackCursor::pieces(iovec* out, size_t most, size_t bytes) {
   return used;
 }
 
+namespace {
+
+// All elements at once, without a cursor where the layout is not too high for that.
+template <bool kPacking>
+void copy_whole(const void* buf, MPI_Count count, const Datatype& type, char* packed) {
+  if (count <= 0 || type.size == 0) return;
+  const Piece& element = type.layout->memory;
+  if (height(element) >= kDirectHeight) {
+    PackCursor cursor(buf, count, type);
+    if constexpr (kPacking)
+      cursor.pack(packed, cursor.total());
+    else
+      cursor.unpack(packed, cursor.total());
+    return;
+  }
+  const Shape all = elements(element, std::min(count, INT64_MAX / type.size), type);
+  const uintptr_t base = reinterpret_cast<uintptr_t>(buf) + static_cast<uintptr_t>(element.offset);
+  if (type.dense) return move_bytes<kPacking>(base, packed, static_cast<size_t>(all.bytes));
+  subtree<kPacking>(all, base, packed);
+}
+
+}  // namespace
+
 void pack(const void* buf, MPI_Count count, const Datatype& type, void* out) {
-  PackCursor cursor(buf, count, type);
-  cursor.pack(out, cursor.total());
+  copy_whole<true>(buf, count, type, static_cast<char*>(out));
 }
 
 void unpack(const void* in, void* buf, MPI_Count count, const Datatype& type) {
-  PackCursor cursor(buf, count, type);
-  cursor.unpack(in, cursor.total());
+  copy_whole<false>(buf, count, type, static_cast<char*>(const_cast<void*>(in)));
 }
 
 uint64_t copy_typed(const void* from, MPI_Count from_count, const Datatype& from_type, void* to,

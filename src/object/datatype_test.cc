@@ -138,8 +138,7 @@ Both resized(MPI_Count lb, MPI_Count extent, const Both& old) {
   return both;
 }
 
-// Compares bounds, packing in one go and in random chunks, seeking, unpacking and pieces().
-void check(const Both& both, MPI_Count count, std::mt19937& random) {
+void check_measures(const Both& both) {
   const Datatype& type = *both.type;
   const Reference& reference = both.reference;
   ASSERT_EQ(type.size, reference.size());
@@ -148,74 +147,7 @@ void check(const Both& both, MPI_Count count, std::mt19937& random) {
   ASSERT_EQ(type.lb, reference.low());
   ASSERT_EQ(type.extent, reference.extent());
   ASSERT_EQ(type.basic_count, static_cast<MPI_Count>(reference.entries.size()));
-  std::vector<MPI_Count> bytes;  // address of every packed byte
-  for (MPI_Count i = 0; i < count; i++)
-    for (const auto& b : reference.entries)
-      for (MPI_Count k = 0; k < b.size; k++) bytes.push_back(i * reference.extent() + b.at + k);
-  const size_t total = bytes.size();
-  MPI_Count low = 0, high = 0;
-  for (MPI_Count at : bytes) low = std::min(low, at), high = std::max(high, at + 1);
-  std::vector<unsigned char> memory(static_cast<size_t>(high - low));
-  for (auto& byte : memory) byte = static_cast<unsigned char>(random());
-  unsigned char* buf = memory.data() - low;
-  std::vector<unsigned char> want(total), got(total + 1, 0xee);
-  for (size_t i = 0; i < total; i++) want[i] = memory[static_cast<size_t>(bytes[i] - low)];
-
-  PackCursor cursor(buf, count, type);
-  ASSERT_EQ(cursor.total(), total);
-  ASSERT_EQ(cursor.pack(got.data(), total + 1), total);
-  ASSERT_EQ(got[total], 0xee);
-  got.resize(total);
-  ASSERT_EQ(got, want);
-  if (type.dense && total) {
-    ASSERT_EQ(std::memcmp(data_start(buf, type), want.data(), total), 0);
-  }
-
-  std::fill(got.begin(), got.end(), 0);
-  cursor.reset(buf, count, type);
-  for (size_t at = 0; at < total;) {
-    const size_t chunk = 1 + random() % 23;
-    const size_t here = cursor.pack(got.data() + at, std::min(chunk, total - at));
-    ASSERT_EQ(here, std::min(chunk, total - at));
-    at += here;
-    ASSERT_EQ(cursor.position(), at);
-  }
-  ASSERT_EQ(got, want);
-
-  for (int i = 0; i < 8 && total; i++) {
-    const size_t at = random() % (total + 1);
-    cursor.seek(at);
-    unsigned char one[7] = {};
-    const size_t here = cursor.pack(one, sizeof one);
-    ASSERT_EQ(here, std::min(sizeof one, total - at));
-    ASSERT_EQ(std::memcmp(one, want.data() + at, here), 0);
-  }
-
-  // Unpacking in chunks: the last write to an overlapped byte wins, as in the order of the typemap.
-  std::vector<unsigned char> target(memory.size(), 0x55), expected(memory.size(), 0x55);
-  for (size_t i = 0; i < total; i++) expected[static_cast<size_t>(bytes[i] - low)] = want[i];
-  PackCursor in(target.data() - low, count, type);
-  for (size_t at = 0; at < total;)
-    at += in.unpack(want.data() + at, std::min<size_t>(1 + random() % 61, total - at));
-  ASSERT_EQ(target, expected);
-  std::fill(target.begin(), target.end(), 0x55);
-  unpack(want.data(), target.data() - low, count, type);
-  ASSERT_EQ(target, expected);
-
-  cursor.reset(buf, count, type);
-  got.clear();
-  iovec pieces[3];
-  while (got.size() < total) {
-    const size_t used = cursor.pieces(pieces, 1 + random() % 3, 1 + random() % 97);
-    ASSERT_GT(used, 0u);
-    for (size_t i = 0; i < used; i++) {
-      auto* from = static_cast<unsigned char*>(pieces[i].iov_base);
-      got.insert(got.end(), from, from + pieces[i].iov_len);
-    }
-  }
-  ASSERT_EQ(got, want);
-
-  // Elements: prefixes that end with a basic element, and back.
+  // Prefixes that end with a basic element, and back.
   MPI_Count sum = 0;
   for (size_t i = 0; i < reference.entries.size() && i < 40; i++) {
     ASSERT_EQ(elements_in(type, sum), static_cast<MPI_Count>(i));
@@ -225,6 +157,102 @@ void check(const Both& both, MPI_Count count, std::mt19937& random) {
     }
     sum += reference.entries[i].size;
   }
+}
+
+using Bytes = std::vector<unsigned char>;
+
+// Memory that holds `count` elements, and what they pack to.
+struct Sample {
+  Sample(const Reference& reference, MPI_Count count, std::mt19937& random) {
+    for (MPI_Count i = 0; i < count; i++)
+      for (const auto& b : reference.entries)
+        for (MPI_Count k = 0; k < b.size; k++) at.push_back(i * reference.extent() + b.at + k);
+    MPI_Count high = 0;
+    for (MPI_Count a : at) low = std::min(low, a), high = std::max(high, a + 1);
+    memory.resize(static_cast<size_t>(high - low));
+    for (auto& byte : memory) byte = static_cast<unsigned char>(random());
+    for (MPI_Count a : at) packed.push_back(memory[static_cast<size_t>(a - low)]);
+  }
+  // Memory of 0x55 after unpacking: the last write to a byte wins.
+  Bytes unpacked() const {
+    Bytes result(memory.size(), 0x55);
+    for (size_t i = 0; i < at.size(); i++) result[static_cast<size_t>(at[i] - low)] = packed[i];
+    return result;
+  }
+  std::vector<MPI_Count> at;  // address of every packed byte
+  MPI_Count low = 0;
+  Bytes memory, packed;
+};
+
+void check_packing(const Sample& sample, MPI_Count count, const Datatype& type, std::mt19937& random) {
+  const unsigned char* buf = sample.memory.data() - sample.low;
+  const size_t total = sample.packed.size();
+  Bytes got(total + 1, 0xee);
+  PackCursor cursor(buf, count, type);
+  ASSERT_EQ(cursor.total(), total);
+  ASSERT_EQ(cursor.pack(got.data(), total + 1), total);
+  ASSERT_EQ(got[total], 0xee);
+  got.resize(total);
+  ASSERT_EQ(got, sample.packed);
+  if (type.dense && total) {
+    ASSERT_EQ(std::memcmp(data_start(buf, type), sample.packed.data(), total), 0);
+  }
+  std::fill(got.begin(), got.end(), 0);
+  pack(buf, count, type, got.data());
+  ASSERT_EQ(got, sample.packed);
+  std::fill(got.begin(), got.end(), 0);
+  cursor.reset(buf, count, type);
+  for (size_t at = 0; at < total;) {
+    const size_t most = std::min<size_t>(1 + random() % 23, total - at);
+    ASSERT_EQ(cursor.pack(got.data() + at, most), most);
+    at += most;
+    ASSERT_EQ(cursor.position(), at);
+  }
+  ASSERT_EQ(got, sample.packed);
+  for (int i = 0; i < 8 && total; i++) {
+    const size_t at = random() % (total + 1);
+    cursor.seek(at);
+    unsigned char some[7] = {};
+    const size_t here = cursor.pack(some, sizeof some);
+    ASSERT_EQ(here, std::min(sizeof some, total - at));
+    ASSERT_EQ(std::memcmp(some, sample.packed.data() + at, here), 0);
+  }
+}
+
+void check_unpacking(const Sample& sample, MPI_Count count, const Datatype& type, std::mt19937& random) {
+  const size_t total = sample.packed.size();
+  const Bytes expected = sample.unpacked();
+  Bytes target(sample.memory.size(), 0x55);
+  PackCursor in(target.data() - sample.low, count, type);
+  for (size_t at = 0; at < total;)
+    at += in.unpack(sample.packed.data() + at, std::min<size_t>(1 + random() % 61, total - at));
+  ASSERT_EQ(target, expected);
+  std::fill(target.begin(), target.end(), 0x55);
+  unpack(sample.packed.data(), target.data() - sample.low, count, type);
+  ASSERT_EQ(target, expected);
+}
+
+void check_pieces(const Sample& sample, MPI_Count count, const Datatype& type, std::mt19937& random) {
+  PackCursor cursor(sample.memory.data() - sample.low, count, type);
+  Bytes got;
+  iovec pieces[3];
+  while (got.size() < sample.packed.size()) {
+    const size_t used = cursor.pieces(pieces, 1 + random() % 3, 1 + random() % 97);
+    ASSERT_GT(used, 0u);
+    for (size_t i = 0; i < used; i++) {
+      auto* from = static_cast<unsigned char*>(pieces[i].iov_base);
+      got.insert(got.end(), from, from + pieces[i].iov_len);
+    }
+  }
+  ASSERT_EQ(got, sample.packed);
+}
+
+void check(const Both& both, MPI_Count count, std::mt19937& random) {
+  ASSERT_NO_FATAL_FAILURE(check_measures(both));
+  const Sample sample(both.reference, count, random);
+  ASSERT_NO_FATAL_FAILURE(check_packing(sample, count, *both.type, random));
+  ASSERT_NO_FATAL_FAILURE(check_unpacking(sample, count, *both.type, random));
+  ASSERT_NO_FATAL_FAILURE(check_pieces(sample, count, *both.type, random));
 }
 
 const MPI_Datatype kBasics[] = {MPI_BYTE,   MPI_SHORT,       MPI_INT,

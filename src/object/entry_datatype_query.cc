@@ -147,8 +147,9 @@ Status type_set_name(Datatype& datatype, const char* type_name) {
 }
 
 Status type_get_name(Datatype& datatype, char* type_name, int* resultlen) {
-  std::strcpy(type_name, datatype.name);
-  *resultlen = static_cast<int>(std::strlen(datatype.name));
+  const size_t length = std::strlen(datatype.name);
+  std::memcpy(type_name, datatype.name, length + 1);
+  *resultlen = static_cast<int>(length);
   return kOk;
 }
 
