@@ -117,8 +117,7 @@ Result<TypeMap> distribute(const TypeMap& map, const Share& share, MPI_Count str
   const MPI_Count full = mine - last_is_mine;
   // All of these lie within the array, whose extent has been checked.
   const MPI_Count first = mine > 0 ? share.rank * share.block * stride : 0;
-  const MPI_Count pitch =
-      full > 1 || last_is_mine ? static_cast<MPI_Count>(share.processes) * share.block * stride : 0;
+  const MPI_Count pitch = mine > 1 ? static_cast<MPI_Count>(share.processes) * share.block * stride : 0;
   TypeBuilder builder;
   const Repetition blocks_of_mine[] = {{share.block, stride}, {full, pitch}};
   VICINITY_TRY(builder.add(map, first, blocks_of_mine, 2));

@@ -51,8 +51,9 @@ Status TypeBuilder::add_bounds(const TypeMap& map, MPI_Count low, MPI_Count high
 Status TypeBuilder::add(const TypeMap& map, MPI_Count displacement, const Repetition* levels, size_t depth) {
   if (map.basic_count == 0 && !map.marked) return kOk;
   MPI_Count low = displacement, high = displacement, copies = 1;
-  for (size_t i = 0; i < depth; i++) {
+  for (size_t i = 0; i < depth; i++)
     if (levels[i].count == 0) return kOk;
+  for (size_t i = 0; i < depth; i++) {
     MPI_Count span;
     if (!multiply(levels[i].count - 1, levels[i].stride, &span) ||
         !object::add(span < 0 ? low : high, span, span < 0 ? &low : &high))

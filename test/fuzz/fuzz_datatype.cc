@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "object/datatype_create.h"
+#include "standalone.h"
 
 namespace vicinity::object {
 namespace {
@@ -243,3 +244,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   vicinity::object::run({data, size});
   return 0;
 }
+
+#ifndef VICINITY_LIBFUZZER
+// Small numbers make more sense of the scripts above than evenly spread ones; both occur.
+int main(int argc, char** argv) {
+  std::mt19937 random(1);
+  std::vector<std::string> seeds(400);
+  for (std::string& seed : seeds) {
+    seed.resize(random() % 512);
+    for (char& byte : seed) byte = static_cast<char>(random() % (random() % 2 ? 256 : 16));
+  }
+  return vicinity::fuzz::run(argc, argv, seeds);
+}
+#endif

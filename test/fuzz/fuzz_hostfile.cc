@@ -15,7 +15,8 @@ void check(base::Result<std::vector<launch::Host>> hosts) {
   if (!hosts.ok()) return;
   if (hosts->empty()) std::abort();
   for (const launch::Host& host : *hosts)
-    if (host.slots < 1 || host.slots > launch::kSlotsLimit || host.name.empty() || host.name[0] == '-') std::abort();
+    if (host.slots < 1 || host.slots > launch::kSlotsLimit || host.name.empty() || host.name[0] == '-')
+      std::abort();
 }
 
 void options(std::string_view text) {
@@ -24,7 +25,8 @@ void options(std::string_view text) {
     const size_t end = text.find_first_of(" \n");
     words.emplace_back(text.substr(0, end));
     // Files of this machine and huge jobs have no place here.
-    if (words.back().find("file") != std::string::npos || words.back() == "-f" || words.back() == "--f") return;
+    if (words.back().find("file") != std::string::npos || words.back() == "-f" || words.back() == "--f")
+      return;
     if (words.back().size() > 4 && std::isdigit(static_cast<unsigned char>(words.back()[0]))) return;
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
   }
@@ -48,5 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-VICINITY_FUZZ_MAIN("nodeA:4\nnodeB slots=2 max-slots=3 # x\n\nnodeC\n", "a,b:2,c", "-n 2 -host a:2,b -map-by node prog : -n 1 b",
-                   "-genv A 1 -env B 2 -bind-to core -ppn 2 -stdin all x", "-timeout 3 -l -x A=b -- -prog : -- y")
+VICINITY_FUZZ_MAIN("nodeA:4\nnodeB slots=2 max-slots=3 # x\n\nnodeC\n", "a,b:2,c",
+                   "-n 2 -host a:2,b -map-by node prog : -n 1 b",
+                   "-genv A 1 -env B 2 -bind-to core -ppn 2 -stdin all x",
+                   "-timeout 3 -l -x A=b -- -prog : -- y")

@@ -34,7 +34,8 @@ void pmi1(std::string_view text) {
   auto message = wireup::parse_pmi1(text);
   if (!message.ok()) return;
   auto written = wireup::format_pmi1(*message);
-  if (written.ok() && !wireup::parse_pmi1(std::string_view(*written).substr(0, written->size() - 1)).ok()) std::abort();
+  if (written.ok() && !wireup::parse_pmi1(std::string_view(*written).substr(0, written->size() - 1)).ok())
+    std::abort();
 }
 
 void codec(std::string_view text) {
@@ -66,7 +67,8 @@ void server(std::string_view text) {
 void frames(std::string_view text) {
   launch::FrameStream stream;
   stream.append(text.data(), text.size());
-  for (auto frame = stream.next(); frame.ok() && *frame; frame = stream.next()) (void)launch::Start::decode((*frame)->payload);
+  for (auto frame = stream.next(); frame.ok() && *frame; frame = stream.next())
+    (void)launch::Start::decode((*frame)->payload);
   (void)launch::Start::decode(text);
 }
 
@@ -84,5 +86,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
 VICINITY_FUZZ_MAIN("cmd=init pmi_version=1 pmi_subversion=1\n", "cmd=put kvsname=j key=a value=b\n",
                    "cmd=get kvsname=j key=a\ncmd=barrier_in\n", "mcmd=spawn\nnprocs=1\nendcmd\n",
-                   "cmd=kvs-put;key=a;value=x;;y;", "000021", "2.QUJD", "zcmd=init pmi_version=1 pmi_subversion=1\ncmd=barrier_in\n",
+                   "cmd=kvs-put;key=a;value=x;;y;", "000021", "2.QUJD",
+                   "zcmd=init pmi_version=1 pmi_subversion=1\ncmd=barrier_in\n",
                    std::string("\x05\0\0\0\x01zzzz", 9))

@@ -42,7 +42,9 @@ struct ExactSink final : channel::Sink {
     rooms[from].reset(new char[room]);
     return {room ? rooms[from].get() : nullptr, room, &rooms[from]};
   }
-  void landed(const Landing& landing, size_t) override { static_cast<std::unique_ptr<char[]>*>(landing.token)->reset(); }
+  void landed(const Landing& landing, size_t) override {
+    static_cast<std::unique_ptr<char[]>*>(landing.token)->reset();
+  }
   void lost(Proc, const char* why) override {
     if (!why || ++losses > static_cast<int>(kSections)) abort();
   }
@@ -74,13 +76,22 @@ class Victim {
     std::memcpy(&value, at + 4, 8);
     std::memcpy(&length, at + 13, 2);
     switch (at[0] % 9) {
-      case 0: case 1: case 2: return line(peer, at[12], length, value);
-      case 3: return poke(peer, small, value);
-      case 4: return credit(peer, small, value);
-      case 5: return hint(value);
-      case 6: return send(peer, small);
-      case 7: return sleep();
-      default: port_->poll();
+      case 0:
+      case 1:
+      case 2:
+        return line(peer, at[12], length, value);
+      case 3:
+        return poke(peer, small, value);
+      case 4:
+        return credit(peer, small, value);
+      case 5:
+        return hint(value);
+      case 6:
+        return send(peer, small);
+      case 7:
+        return sleep();
+      default:
+        port_->poll();
     }
   }
   // A line that the receiver will look at next, with contents of the script's choice.
@@ -94,20 +105,24 @@ class Victim {
     if (form & 32) std::memcpy(to.payload, bulk, sizeof bulk);
     if (form & 64) std::memcpy(to.payload, &bulk[2], 4);
     const uint32_t sequence = channel::ring::first_sequence(1) + position_[peer]++;
-    channel::ring::publish(&to, value, channel::ring::make_control(form, static_cast<Form>(form & 15),
-                                                                   length & 0xfff, sequence));
+    channel::ring::publish(
+        &to, value,
+        channel::ring::make_control(form, static_cast<Form>(form & 15), length & 0xfff, sequence));
     hint(uint64_t{1} << peer);
     port_->poll();
   }
   void poke(uint32_t peer, uint16_t at, uint64_t value) {
-    std::memcpy(mapping_.at<uint64_t>(geometry_.section(peer) + uint64_t{at} % (geometry_.section_bytes / 8) * 8),
-                &value, 8);
+    std::memcpy(
+        mapping_.at<uint64_t>(geometry_.section(peer) + uint64_t{at} % (geometry_.section_bytes / 8) * 8),
+        &value, 8);
   }
   void credit(uint32_t peer, uint16_t which, uint64_t value) {
     auto* credit = mapping_.at<region::Credit>(geometry_.credit(peer, 0));
     (which & 1 ? credit->lines : credit->buffers) = which & 2 ? value : value % 64;
   }
-  void hint(uint64_t bits) { mapping_.at<region::HintLine>(geometry_.section(0) + geometry_.hints)->bits[0] |= bits; }
+  void hint(uint64_t bits) {
+    mapping_.at<region::HintLine>(geometry_.section(0) + geometry_.hints)->bits[0] |= bits;
+  }
   void send(uint32_t peer, uint16_t bytes) {
     static char data[8192];
     (void)senders_[peer].send({1, 2, 3, 4, 0, bytes & 1u}, data, bytes % 5000);
@@ -160,7 +175,11 @@ void make_script(std::mt19937_64& random, std::vector<uint8_t>& script) {
     const uint16_t length = lengths[random() % 10];
     std::memcpy(&script[at + 13], &length, 2);
     const uint8_t form = 1 + random() % 7;
-    script[at + 12] = static_cast<uint8_t>(form | (form == 5 ? 32 : form == 7 ? 64 : 0) | (random() % 8 == 0 ? 128 : 0));
+    script[at + 12] = static_cast<uint8_t>(form |
+                                           (form == 5   ? 32
+                                            : form == 7 ? 64
+                                                        : 0) |
+                                           (random() % 8 == 0 ? 128 : 0));
     script[at] = static_cast<uint8_t>(random() % 3 ? random() % 3 : random() % 9);
   }
 }
