@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -107,7 +108,9 @@ Status Pmix::open() {
     if (value->type == pmix::kTypeUint32) identity_.appnum = static_cast<int>(value->data.uint32);
     std::free(value);
   }
-  identity_.universe_size = job_number("pmix.univ.size");
+  // With more processes than slots the launcher still says how many slots there are.
+  const int universe = job_number("pmix.univ.size");
+  identity_.universe_size = universe < 0 ? -1 : std::max(universe, identity_.size);
   return base::kOk;
 }
 

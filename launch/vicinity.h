@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parts of the `vicinity` command. Each returns an exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace vicinity::launch {
+
+using Arguments = std::vector<std::string>;
+
+int show_params(const Arguments& arguments);
+int show_info(const Arguments& arguments);
+int show_map(const Arguments& arguments);
+
+}  // namespace vicinity::launch
