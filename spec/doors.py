@@ -19,7 +19,7 @@ using vicinity::door::Door;
 """
 
 # Arrays that may be null although their length is not zero, or whose values say so themselves.
-MAY_BE_NULL = {"STATUS", "ERROR_CODE", "WEIGHT"}
+MAY_BE_NULL = {"STATUS", "ERROR_CODE", "WEIGHTS"}
 # Kinds of scalars that only their entry can judge.
 COUNTS = {"XFER_NUM_ELEM_NNI", "DTYPE_NUM_ELEM_NNI", "XFER_NUM_ELEM"}
 LENGTHS = {"NUM_BYTES_NNI", "ARRAY_LENGTH", "ARRAY_LENGTH_NNI", "ARRAY_LENGTH_PI", "DTYPE_PACK_SIZE"}

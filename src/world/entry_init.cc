@@ -2,7 +2,6 @@
 // Init and Finalize of the world model (MPI 5.0, 11.2), and the questions about them.
 #include <cstdio>
 
-#include "base/log.h"
 #include "entry_world.h"
 #include "p2p/p2p.h"
 #include "peer/peer.h"
@@ -122,7 +121,6 @@ Status abort(object::Communicator& comm, int errorcode) {
   char text[256];
   std::snprintf(text, sizeof text, "MPI_Abort was called with code %d (communicator %s)", errorcode,
                 comm.name[0] ? comm.name : "without name");
-  VICINITY_LOG(kError, "%s", text);
   end_job(errorcode, text);
 }
 

@@ -118,7 +118,9 @@ void end_job(int exit_code, const char* message) {
   std::fflush(stdout);
   std::fflush(stderr);
   if (instance().wireup) instance().wireup->abort(exit_code, message);
-  std::_Exit(exit_code);
+  // Before MPI_Init or after MPI_Finalize there is nobody to tell.
+  VICINITY_LOG(kError, "%s", message);
+  std::_Exit(exit_code & 0xff ? exit_code & 0xff : 1);
 }
 
 }  // namespace vicinity::world

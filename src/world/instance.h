@@ -58,7 +58,7 @@ void leave();
 // How many threads may enter from now on; never narrows what was granted before.
 void grant_threads(int level);
 
-// Ends the whole job. The launcher prints `message`.
+// Ends the whole job and prints `message`, or lets the launcher print it.
 [[noreturn]] void end_job(int exit_code, const char* message);
 
 const std::string& this_host();

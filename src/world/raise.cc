@@ -6,7 +6,6 @@
 
 #include <cstdio>
 
-#include "base/log.h"
 #include "base/param.h"
 #include "world/errors.h"
 #include "world/instance.h"
@@ -48,7 +47,6 @@ void describe(const Report& report, char* text, size_t room) {
 [[noreturn]] void die(const Report& report) {
   char text[768];
   describe(report, text, sizeof text);
-  VICINITY_LOG(kError, "%s", text);
   const int exit_code = report.code & 0xff;
   end_job(exit_code ? exit_code : 1, text);
 }
