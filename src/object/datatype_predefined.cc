@@ -38,6 +38,7 @@ struct Complex128 {
   __float128 parts[2];
 };
 
+// Two constants have synonyms. Their names are those that the standard's tables put first (3.2.2).
 const Row kRows[] = {
     VICINITY_TYPE(MPI_AINT, kI64, MPI_Aint),
     VICINITY_TYPE(MPI_COUNT, kI64, MPI_Count),
@@ -46,13 +47,13 @@ const Row kRows[] = {
     VICINITY_TYPE(MPI_SHORT, kI16, short),
     VICINITY_TYPE(MPI_INT, kI32, int),
     VICINITY_TYPE(MPI_LONG, kI64, long),
-    VICINITY_TYPE(MPI_LONG_LONG, kI64, long long),
+    {MPI_LONG_LONG, "MPI_LONG_LONG_INT", Basic::kI64, sizeof(long long), alignof(long long)},
     VICINITY_TYPE(MPI_UNSIGNED_SHORT, kU16, unsigned short),
     VICINITY_TYPE(MPI_UNSIGNED, kU32, unsigned),
     VICINITY_TYPE(MPI_UNSIGNED_LONG, kU64, unsigned long),
     VICINITY_TYPE(MPI_UNSIGNED_LONG_LONG, kU64, unsigned long long),
     VICINITY_TYPE(MPI_FLOAT, kF32, float),
-    VICINITY_TYPE(MPI_C_FLOAT_COMPLEX, kC32, Complex32),
+    {MPI_C_FLOAT_COMPLEX, "MPI_C_COMPLEX", Basic::kC32, sizeof(Complex32), alignof(Complex32)},
     VICINITY_TYPE(MPI_CXX_FLOAT_COMPLEX, kC32, Complex32),
     VICINITY_TYPE(MPI_DOUBLE, kF64, double),
     VICINITY_TYPE(MPI_C_DOUBLE_COMPLEX, kC64, Complex64),

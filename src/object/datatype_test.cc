@@ -260,6 +260,7 @@ const MPI_Datatype kBasics[] = {MPI_BYTE,   MPI_SHORT,       MPI_INT,
 
 TEST_F(DatatypeTest, PredefinedHaveNamesSizesAndExtents) {
   EXPECT_STREQ(builtin(MPI_INT).name, "MPI_INT");
+  EXPECT_STREQ(builtin(MPI_LONG_LONG).name, "MPI_LONG_LONG_INT");
   EXPECT_EQ(builtin(MPI_LONG_DOUBLE).size, 16);
   EXPECT_EQ(builtin(MPI_DOUBLE_INT).size, 12);
   EXPECT_EQ(builtin(MPI_DOUBLE_INT).extent, 16);
