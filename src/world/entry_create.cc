@@ -28,17 +28,21 @@ Status check_subset(const Group& group, const Group& of) {
   return kOk;
 }
 
-// The processes of `comm` with which this one shares memory, named by the lowest of their ranks.
+// The processes of `comm` with which this one shares memory, named by the lowest of their numbers in the
+// table, which is the same on both sides of an intercommunicator.
 int host_color(const Communicator& comm) {
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    const Proc proc = comm.group->procs[static_cast<size_t>(rank)];
-    if (proc == peer::self() || peer::co_resident(proc)) return rank;
-  }
-  return comm.rank;
+  Proc lowest = peer::self();
+  const auto look = [&lowest](const Group& group) {
+    for (Proc proc : group.procs)
+      if (proc < lowest && peer::co_resident(proc)) lowest = proc;
+  };
+  look(*comm.group);
+  if (comm.inter()) look(*comm.remote);
+  return static_cast<int>(lowest);
 }
 
 // The finest first level below `comm` that divides it; a host that all share does not.
-Result<Communicator*> split_unguided(Communicator& comm, int key, bool takes_part) {
+Result<Communicator*> split_unguided(Communicator& comm, int key, bool takes_part, Info* info) {
   Result<Communicator*> result = static_cast<Communicator*>(nullptr);
   for (int level = 0; level < kLevels; ++level) {
     const int part = takes_part ? confined_to(static_cast<Level>(level)) : -1;
@@ -57,7 +61,11 @@ Result<Communicator*> split_unguided(Communicator& comm, int key, bool takes_par
     Maximum maximum(who);
     maximum.start(vote);
     VICINITY_TRY(run(maximum));
-    if (maximum.value()[0] == 1 && maximum.value()[1] == 1) return piece;
+    if (maximum.value()[0] == 1 && maximum.value()[1] == 1) {
+      if (piece && info && !info->predefined())
+        info->set("mpi_hw_resource_type", level_name(static_cast<Level>(level)));
+      return piece;
+    }
     if (piece) object::release(piece);
   }
   return result;
@@ -103,7 +111,6 @@ Status comm_split(Communicator& comm, int color, int key, Communicator** newcomm
 }
 
 Status comm_split_type(Communicator& comm, int split_type, int key, Info* info, Communicator** newcomm) {
-  if (comm.inter()) return fail(MPI_ERR_COMM, "MPI_Comm_split_type takes intracommunicators only");
   // All processes give the same type or MPI_UNDEFINED, so those who take part find out which it is.
   const Participants who = everyone(comm);
   Maximum maximum(who);
@@ -118,7 +125,7 @@ Status comm_split_type(Communicator& comm, int split_type, int key, Info* info, 
     case MPI_COMM_TYPE_SHARED:
       return give(takes_part ? split(comm, host_color(comm), key) : hidden(), newcomm);
     case MPI_COMM_TYPE_HW_UNGUIDED:
-      return give(split_unguided(comm, key, takes_part), newcomm);
+      return give(split_unguided(comm, key, takes_part, info), newcomm);
     case MPI_COMM_TYPE_HW_GUIDED:
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
       return give(takes_part ? split_guided(comm, key, info, type == MPI_COMM_TYPE_RESOURCE_GUIDED) : hidden(),

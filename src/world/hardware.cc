@@ -63,6 +63,12 @@ int part_of(Level level, int cpu) {
 
 }  // namespace
 
+const char* level_name(Level level) {
+  for (const Name& known : kNames)
+    if (known.level == level) return known.name;
+  return "";
+}
+
 bool level_named(std::string_view name, Level* level) {
   for (const Name& known : kNames) {
     if (name != known.name) continue;

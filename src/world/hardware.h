@@ -15,6 +15,7 @@ inline constexpr int kLevels = 5;
 // The names that MPI_Comm_split_type takes and MPI_Get_hw_resource_info gives: "hwloc://Package", ...
 // Returns false for a type that we do not know.
 bool level_named(std::string_view name, Level* level);
+const char* level_name(Level level);
 
 // Which part of that level this process is confined to, as a number that is the same for all processes
 // confined to it on this host; -1 when it may run in more than one part.
