@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: BSD-3-Clause
-   Many constructions at once: threads and nonblocking duplicates over different communicators. If two
-   communicators of one process had the same context, their messages would meet. */
+// SPDX-License-Identifier: BSD-3-Clause
+// Many constructions at once: threads and nonblocking duplicates over different communicators. If two
+// communicators of one process had the same context, their messages would meet.
 #include <mpi.h>
 #include <pthread.h>
 
@@ -9,9 +9,8 @@
 enum { kThreads = 4, kRounds = 30 };
 
 static MPI_Comm parents[kThreads];
-static int rank, size;
 
-/* Every process sends its own mark around the ring of a communicator. */
+// Every process sends its own mark around the ring of a communicator.
 static void ring(MPI_Comm comm, int mark) {
   int r, n, got = -1;
   MPI_Comm_rank(comm, &r);
@@ -50,7 +49,7 @@ static void threads(void) {
   for (int i = 0; i < kThreads; ++i) OK(MPI_Comm_free(&parents[i]));
 }
 
-/* Several duplicates under way while blocking ones run over other communicators. */
+// Several duplicates under way while blocking ones run over other communicators.
 static void overlapped(void) {
   enum { kMany = 8 };
   MPI_Comm later[kMany], now[kMany], other;
@@ -64,7 +63,7 @@ static void overlapped(void) {
   for (int i = 0; i < kMany; ++i) {
     int marks[2] = {i, 100 + i}, got[2] = {-1, -1}, r, n;
     MPI_Request pair[2];
-    /* Both receives are open before anything is sent, with equal tags. */
+    // Both receives are open before anything is sent, with equal tags.
     MPI_Comm_rank(now[i], &r);
     MPI_Comm_size(now[i], &n);
     OK(MPI_Irecv(&got[0], 1, MPI_INT, MPI_ANY_SOURCE, 9, later[i], &pair[0]));
