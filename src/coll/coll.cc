@@ -18,6 +18,13 @@ CommState& state_of(Communicator& comm) {
   return *comm.coll;
 }
 
+// What all ranks must have given alike, as a number. Operations that users made have other addresses on
+// other ranks.
+uint32_t agreement(int root, const Op* op) {
+  const auto constant = op && op->predefined() ? static_cast<uint32_t>(op->handle) : 0u;
+  return static_cast<uint32_t>(root + 1) * 17 + constant;
+}
+
 // How long a call waits before it looks for signs that the ranks called different collectives.
 constexpr int64_t kPatience_ns = 50'000'000;
 
@@ -32,8 +39,9 @@ class Patient {
     if (look_at_ns_ == 0) look_at_ns_ = now + kPatience_ns;
     if (now < look_at_ns_) return false;
     look_at_ns_ = now + kPatience_ns;
-    schedule_.status = transport_.suspect(schedule_);
-    return !schedule_.status.ok() && Engine<Transport>::advance(schedule_, transport_);
+    const Status status = transport_.suspect(schedule_);
+    if (!status.ok()) Engine<Transport>::give_up(schedule_, transport_, status);
+    return !status.ok();
   }
 
  private:
@@ -51,12 +59,12 @@ Call::Call(Communicator& comm, Kind kind, int root, const Op* op)
   schedule_->kind = kind;
   schedule_->op = op;
   if (!comm.inter()) {
-    schedule_->tag[0] = make_tag(kind, root, state_of(comm).sequence++);
+    schedule_->tag[0] = make_tag(kind, agreement(root, op), state_of(comm).sequence++);
     return;
   }
   // The two sides name the root differently, so the tags leave it out.
-  schedule_->tag[0] = make_tag(kind, kNoRoot, state_of(*comm.local).sequence++);
-  schedule_->tag[1] = make_tag(kind, kNoRoot, state_of(comm).sequence++);
+  schedule_->tag[0] = make_tag(kind, agreement(kNoRoot, op), state_of(*comm.local).sequence++);
+  schedule_->tag[1] = make_tag(kind, agreement(kNoRoot, op), state_of(comm).sequence++);
 }
 
 Call::~Call() { give_schedule(schedule_); }

@@ -106,7 +106,9 @@ TEST(Derived, GatherAndScatter) {
           gather ? build_gather(plan, own, seen, root) : build_scatter(plan, seen, own, root);
         }
         run(simulation, c.name);
-        if (gather) { ASSERT_EQ(all.get(), values) << c.name; }
+        if (gather) {
+          ASSERT_EQ(all.get(), values) << c.name;
+        }
         for (int rank = 0; rank < c.ranks && !gather; ++rank)
           ASSERT_EQ(spaces[static_cast<size_t>(rank)].get(), mine(rank)) << c.name;
         ASSERT_TRUE(all.gaps_untouched()) << c.name;

@@ -16,6 +16,13 @@ Status explain_receive(const Schedule& schedule, const Step& step, Status status
                         step.peer, whose, expected, mpi_name(schedule.kind));
   }
   if (!status.ok()) return status;
+  if (bytes == 0) {
+    return object::fail(
+        MPI_ERR_COUNT,
+        "rank %d%s sent nothing where this rank expects %llu bytes in %s: the ranks gave different "
+        "counts or types, or the call failed there",
+        step.peer, whose, expected, mpi_name(schedule.kind));
+  }
   return object::fail(MPI_ERR_COUNT,
                       "rank %d%s sent %llu bytes, this rank expects %llu in %s: the ranks gave different "
                       "counts or types",

@@ -19,49 +19,65 @@ namespace vicinity::coll {
 Status explain_receive(const Schedule& schedule, const Step& step, Status status, uint64_t bytes);
 void run_copy(const Step& step);
 
+// A failure does not end a schedule, because other ranks wait for its messages. It goes on to its end
+// with empty messages and without touching any buffer; whoever gets an empty message where data should be
+// fails as well. So all ranks come out of the call, and the next call finds them in step. Only what will
+// never end is given up.
 template <class Transport>
 class Engine {
  public:
   // Goes on as far as possible; true when the schedule is over, schedule.status then says how it went.
   static bool advance(Schedule& schedule, Transport& transport) {
     while (schedule.next < schedule.steps.size()) {
-      if (!schedule.status.ok()) return give_up(schedule, transport);
-      Step& step = schedule.steps[schedule.next];
-      if (!begin(schedule, step, transport)) return give_up_if_failed(schedule, transport);
+      if (!begin(schedule, schedule.steps[schedule.next], transport)) return false;
       ++schedule.next;
     }
-    if (!wait_all(schedule, transport)) return give_up_if_failed(schedule, transport);
-    return schedule.status.ok() || give_up(schedule, transport);
+    return wait_all(schedule, transport);
+  }
+  // Ends the schedule now, with `status`.
+  static void give_up(Schedule& schedule, Transport& transport, Status status) {
+    if (schedule.status.ok()) schedule.status = status;
+    for (size_t i = schedule.oldest; i < schedule.next; ++i) {
+      Step& step = schedule.steps[i];
+      if (step.pending) transport.abandon(step.ticket, step);
+      step.pending = false;
+    }
+    schedule.next = schedule.oldest = schedule.steps.size();
   }
 
  private:
-  // False when the step must wait, or failed.
+  // False when the step must wait.
   static bool begin(Schedule& schedule, Step& step, Transport& transport) {
+    const bool healthy = schedule.status.ok();
     switch (step.what) {
       case Step::What::kSend:
-        return started(schedule, step, transport.isend(step, tag_of(schedule, step), &step.ticket));
       case Step::What::kRecv:
-        return started(schedule, step, transport.irecv(step, tag_of(schedule, step), &step.ticket));
+        start(schedule, step, healthy ? step : empty_of(step), transport);
+        return true;
       case Step::What::kWait:
         return wait(schedule, schedule.steps[static_cast<size_t>(step.peer)], transport);
       case Step::What::kWaitAll:
         return wait_all(schedule, transport);
       case Step::What::kCopy:
-        run_copy(step);
+        if (healthy) run_copy(step);
         return true;
       case Step::What::kReduce:
-        object::reduce_local(step.from.at, step.to.at, step.to.count, *step.to.type, *schedule.op);
+        if (healthy)
+          object::reduce_local(step.from.at, step.to.at, step.to.count, *step.to.type, *schedule.op);
         return true;
     }
     return true;
   }
-  static int tag_of(const Schedule& schedule, const Step& step) {
-    return schedule.tag[static_cast<size_t>(step.side)];
+  static Step empty_of(Step step) {
+    step.from.count = step.to.count = 0;
+    return step;
   }
-  static bool started(Schedule& schedule, Step& step, Status status) {
-    if (!status.ok()) schedule.status = status;
+  static void start(Schedule& schedule, Step& step, const Step& message, Transport& transport) {
+    const int tag = schedule.tag[static_cast<size_t>(step.side)];
+    const Status status = step.what == Step::What::kSend ? transport.isend(message, tag, &step.ticket)
+                                                         : transport.irecv(message, tag, &step.ticket);
     step.pending = status.ok() && step.ticket != nullptr;
-    return status.ok();
+    if (!status.ok() && schedule.status.ok()) schedule.status = status;
   }
   static bool wait(Schedule& schedule, Step& step, Transport& transport) {
     if (!step.pending) return true;
@@ -69,28 +85,17 @@ class Engine {
     uint64_t bytes = 0;
     Status status = transport.finish(step.ticket, &bytes);
     step.pending = false;
+    if (!schedule.status.ok()) return true;  // the first failure is the one to report
     if (step.what == Step::What::kRecv && (!status.ok() || bytes != step.to.bytes()))
       status = explain_receive(schedule, step, status, bytes);
-    if (!status.ok()) schedule.status = status;
-    return status.ok();
+    schedule.status = status;
+    return true;
   }
   static bool wait_all(Schedule& schedule, Transport& transport) {
     while (schedule.oldest < schedule.next) {
       if (!wait(schedule, schedule.steps[schedule.oldest], transport)) return false;
       ++schedule.oldest;
     }
-    return true;
-  }
-  static bool give_up_if_failed(Schedule& schedule, Transport& transport) {
-    return !schedule.status.ok() && give_up(schedule, transport);
-  }
-  static bool give_up(Schedule& schedule, Transport& transport) {
-    for (size_t i = schedule.oldest; i < schedule.next; ++i) {
-      Step& step = schedule.steps[i];
-      if (step.pending) transport.abandon(step.ticket, step);
-      step.pending = false;
-    }
-    schedule.next = schedule.oldest = schedule.steps.size();
     return true;
   }
 };

@@ -19,15 +19,20 @@ bool is_leaf(const Communicator& comm, int root) { return comm.inter() ? root >=
 Status run_gather(Kind kind, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                   const Blocks& all, int root, Communicator& comm) {
   Typed mine;
+  Status own;
   if (!comm.inter() && is_root(comm, root) && sendbuf == MPI_IN_PLACE) {
     mine = all[root];
   } else if (!comm.inter() || is_leaf(comm, root)) {
     Result<Typed> sent = one_buffer(sendbuf, sendcount, sendtype, kSendNames);
     if (!sent.ok()) return sent.status();
     mine = *sent;
-    if (!comm.inter() && is_root(comm, root)) VICINITY_TRY(check_own(mine, all[root]));
+    if (!comm.inter() && is_root(comm, root)) {
+      VICINITY_TRY(check_alias(mine, all[root]));
+      own = check_own(mine, all[root]);
+    }
   }
   Call call(comm, kind, root);
+  if (!own.ok()) call.plan().fail(own);
   build_gather(call.plan(), mine, all, root);
   return call.run();
 }
@@ -35,15 +40,20 @@ Status run_gather(Kind kind, const void* sendbuf, MPI_Count sendcount, MPI_Datat
 Status run_scatter(Kind kind, const Blocks& all, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                    int root, Communicator& comm) {
   Typed mine;
+  Status own;
   if (!comm.inter() && is_root(comm, root) && recvbuf == MPI_IN_PLACE) {
     mine = all[root];
   } else if (!comm.inter() || is_leaf(comm, root)) {
     Result<Typed> received = one_buffer(recvbuf, recvcount, recvtype, kRecvNames);
     if (!received.ok()) return received.status();
     mine = *received;
-    if (!comm.inter() && is_root(comm, root)) VICINITY_TRY(check_own(all[root], mine));
+    if (!comm.inter() && is_root(comm, root)) {
+      VICINITY_TRY(check_alias(all[root], mine));
+      own = check_own(all[root], mine);
+    }
   }
   Call call(comm, kind, root);
+  if (!own.ok()) call.plan().fail(own);
   build_scatter(call.plan(), all, mine, root);
   return call.run();
 }
@@ -51,23 +61,33 @@ Status run_scatter(Kind kind, const Blocks& all, void* recvbuf, MPI_Count recvco
 Status run_allgather(Kind kind, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                      const Blocks& all, Communicator& comm) {
   Typed mine;
+  Status own;
   if (!comm.inter() && sendbuf == MPI_IN_PLACE) {
     mine = all[comm.rank];
   } else {
     Result<Typed> sent = one_buffer(sendbuf, sendcount, sendtype, kSendNames);
     if (!sent.ok()) return sent.status();
     mine = *sent;
-    if (!comm.inter()) VICINITY_TRY(check_own(mine, all[comm.rank]));
+    if (!comm.inter()) {
+      VICINITY_TRY(check_alias(mine, all[comm.rank]));
+      own = check_own(mine, all[comm.rank]);
+    }
   }
   Call call(comm, kind);
+  if (!own.ok()) call.plan().fail(own);
   build_allgather(call.plan(), mine, all);
   return call.run();
 }
 
 // `send` is looked at unless `in_place`.
 Status run_alltoall(Kind kind, bool in_place, const Blocks& send, const Blocks& recv, Communicator& comm) {
-  if (!in_place && !comm.inter()) VICINITY_TRY(check_own(send[comm.rank], recv[comm.rank]));
+  Status own;
+  if (!in_place && !comm.inter()) {
+    VICINITY_TRY(check_alias(send[comm.rank], recv[comm.rank]));
+    own = check_own(send[comm.rank], recv[comm.rank]);
+  }
   Call call(comm, kind);
+  if (!own.ok()) call.plan().fail(own);
   build_alltoall(call.plan(), in_place ? packed_copy(call.plan(), recv, comm.size()) : send, recv);
   return call.run();
 }

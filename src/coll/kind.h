@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The collective operations of MPI 5.0, chapter 6, and how one of their messages is tagged.
 //
-// A tag names the operation, a few bits of an argument that all ranks must agree on (the root), and
-// the sequence number of the call on its communicator:
+// A tag names the operation, a few bits of what all ranks must agree on (root, predefined operation),
+// and the sequence number of the call on its communicator:
 //
 //   bit 30..25  kind       which operation
-//   bit 24..20  agreement  root modulo 31 + 1, or 0
+//   bit 24..20  agreement  a number made of root and operation, modulo 32
 //   bit 19..0   sequence   number of the call on this communicator, modulo 2^20
 //
 // Ranks that call different operations therefore never exchange data by accident, and whoever waits
@@ -43,9 +43,9 @@ const char* mpi_name(Kind kind);  // "MPI_Bcast"
 inline constexpr uint32_t kSequenceMask = (1u << 20) - 1;
 inline constexpr int kNoRoot = -1;
 
-inline int make_tag(Kind kind, int root, uint32_t sequence) {
-  const uint32_t agreement = root < 0 ? 0 : static_cast<uint32_t>(root) % 31 + 1;
-  return static_cast<int>(static_cast<uint32_t>(kind) << 25 | agreement << 20 | (sequence & kSequenceMask));
+inline int make_tag(Kind kind, uint32_t agreement, uint32_t sequence) {
+  return static_cast<int>(static_cast<uint32_t>(kind) << 25 | agreement % 32 << 20 |
+                          (sequence & kSequenceMask));
 }
 inline Kind kind_of(int tag) {
   const uint32_t kind = static_cast<uint32_t>(tag) >> 25;

@@ -14,9 +14,10 @@ Status judge(const Schedule& schedule, const Step& step, int expected, int stray
   const uint32_t ahead = (sequence_of(stray) - sequence_of(expected)) & kSequenceMask;
   if (ahead == 0) {
     if (theirs == schedule.kind)
-      return object::fail(MPI_ERR_ROOT,
-                          "ranks called %s with different roots: rank %d%s gave another than this rank", ours,
-                          step.peer, whose);
+      return object::fail(
+          MPI_ERR_OTHER,
+          "ranks called %s with different roots or operations: rank %d%s gave others than this rank", ours,
+          step.peer, whose);
     return object::fail(MPI_ERR_OTHER,
                         "ranks called different collectives: rank %d%s sent for %s while this rank is in %s",
                         step.peer, whose, mpi_name(theirs), ours);

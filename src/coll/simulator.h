@@ -185,7 +185,7 @@ class Simulation {
     Schedule& schedule = *schedules[static_cast<size_t>(rank)];
     schedule.kind = kind;
     schedule.op = op;
-    schedule.tag[0] = schedule.tag[1] = make_tag(kind, root, 7);
+    schedule.tag[0] = schedule.tag[1] = make_tag(kind, static_cast<uint32_t>(root + 1), 7);
     if (low_ == 0) return Plan(schedule, rank, ranks_);
     const bool in_low = rank < low_;
     Plan plan(schedule, in_low ? rank : rank - low_, in_low ? low_ : ranks_ - low_);
