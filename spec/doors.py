@@ -35,8 +35,8 @@ def is_object(function, p, direction):
 
 
 def moves_data(function, p):
-    return p.kind == "DATATYPE" and function.room in ("p2p", "object") and not function.name.endswith("_address") and \
-        any(q.kind == "BUFFER" for q in function.parameters)
+    return p.kind == "DATATYPE" and function.room in ("p2p", "object") and any(
+        q.kind == "BUFFER" for q in function.parameters)
 
 
 def handle_check(function, p):
@@ -83,9 +83,11 @@ def pointer_check(function, p):
         if length is None or p.kind in MAY_BE_NULL:
             return None
         return f'door.array({p.name}, {p.length}, "{p.name}")'
-    optional = p.kind in OPTIONAL_POINTERS and not (p.kind == "STATUS" and (p.const or p.direction == "inout"))
+    inquired = p.kind == "STATUS" and (p.const or p.direction == "inout")
+    optional = p.kind in OPTIONAL_POINTERS and not inquired
     measured = p.kind == "STRING" and p.direction == "out" and any(
-        q.direction == "inout" and q.kind in ("STRING_LENGTH", "INFO_VALUE_LENGTH") for q in function.parameters)
+        q.direction == "inout" and q.kind in ("STRING_LENGTH", "INFO_VALUE_LENGTH")
+        for q in function.parameters)
     string_in = p.kind == "STRING" and p.direction == "in"
     handler = p.kind.startswith("FUNCTION:") and p.kind.endswith("_errhandler_function")
     if (p.direction != "in" and not optional and not measured) or string_in or handler or \
@@ -138,7 +140,8 @@ def locals_of(function, wide):
                 function.has("unsupported") or function.has("raw")):
             lines.append(f"  object::{p.object}* {p.name}_ = nullptr;")
         elif narrowed(p, wide) and not (function.has("raw") or function.has("unsupported")):
-            lines.append(f"  MPI_Count {p.name}_ = {f'{p.name} ? *{p.name} : 0' if p.direction == 'inout' else 0};")
+            value = f"{p.name} ? *{p.name} : 0" if p.direction == "inout" else "0"
+            lines.append(f"  MPI_Count {p.name}_ = {value};")
     return lines
 
 
@@ -158,7 +161,8 @@ def finish(function):
         return "door.finish_tool()"
     session = next((p for p in function.parameters if p.kind == "SESSION" and p.direction != "out"), None)
     file = next((p for p in function.parameters if p.kind == "FILE" and p.direction != "out"), None)
-    for p, how, null in ((session, "finish_session", "MPI_SESSION_NULL"), (file, "finish_file", "MPI_FILE_NULL")):
+    for p, how, null in ((session, "finish_session", "MPI_SESSION_NULL"),
+                         (file, "finish_file", "MPI_FILE_NULL")):
         if p:
             value = p.name if p.direction == "in" else f"{p.name} ? *{p.name} : {null}"
             return f"door.{how}({value})"

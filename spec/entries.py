@@ -13,8 +13,8 @@ OPENING = """\
 
 {includes}
 """
-INCLUDES = ["base/status.h", "object/communicator.h", "object/datatype.h", "object/errhandler.h", "object/group.h",
-            "object/info.h", "object/op.h"]
+INCLUDES = ["base/status.h", "object/communicator.h", "object/datatype.h", "object/errhandler.h",
+            "object/group.h", "object/info.h", "object/op.h"]
 
 
 def entry_type(function, p, wide=False):

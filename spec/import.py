@@ -44,19 +44,20 @@ PLACES = [
     (r"(comm|session|buffer)_(attach|detach|flush|iflush)(_buffer)?|buffer_.*", "p2p", "p2p", ""),
     (r"attr_.*|keyval_.*|comm_.*|intercomm_.*", "comm", "world", ""),
     (r"cart.*|graph.*|dist_graph.*|topo_test|dims_create", "topology", "world", ""),
-    (r"session_.*|init.*|finalize.*|abort|query_thread|is_thread_main|get_(version|library_version|hw_resource_info|"
-     r"processor_name)|abi_.*|wtime|wtick|pcontrol|(alloc|free)_mem", "environment", "world", ""),
+    (r"session_.*|init.*|finalize.*|abort|query_thread|is_thread_main|"
+     r"get_(version|library_version|hw_resource_info|processor_name)|abi_.*|wtime|wtick|"
+     r"pcontrol|(alloc|free)_mem", "environment", "world", ""),
     (r".*", "p2p", "p2p", ""),
 ]
 
 # Flags of single functions, beside those of their place.
 FLAGS = {
-    "anytime unlocked": "init init_thread initialized finalized get_version get_library_version abi_get_version "
-                        "wtime wtick session_init session_create_errhandler".split(),
+    "anytime unlocked": "init init_thread initialized finalized get_version get_library_version "
+                        "abi_get_version wtime wtick session_init session_create_errhandler".split(),
     "anytime": "errhandler_free error_class error_string add_error_class add_error_code add_error_string "
                "remove_error_class remove_error_code remove_error_string abi_get_info abi_get_fortran_info "
-               "abi_set_fortran_info abi_get_fortran_booleans abi_set_fortran_booleans session_call_errhandler "
-               "get_hw_resource_info".split(),
+               "abi_set_fortran_info abi_get_fortran_booleans abi_set_fortran_booleans "
+               "session_call_errhandler get_hw_resource_info".split(),
     "unlocked": "finalize comm_rank comm_size comm_remote_size comm_test_inter get_count get_elements "
                 "get_elements_x test_cancelled abort session_finalize".split(),
     "raw": "op_create type_get_contents type_get_envelope pcontrol wtime wtick".split(),
@@ -161,7 +162,8 @@ def main(path):
         chapter, text = function_text(function)
         chapters.setdefault(chapter, []).append(text)
     for chapter, texts in chapters.items():
-        header = "# SPDX-License-Identifier: BSD-3-Clause\n# Functions of this chapter; the format is in spec/README.md.\n"
+        header = "# SPDX-License-Identifier: BSD-3-Clause\n" \
+            "# Functions of this chapter; the format is in spec/README.md.\n"
         (HERE / "mpi" / f"{chapter}.txt").write_text(header + "\n" + "\n\n".join(sorted(texts)) + "\n")
         print(f"{chapter}: {len(texts)}")
 

@@ -57,7 +57,8 @@ class Parameter:
     @property
     def pointer(self):
         """Does the C type gain a * because the parameter is an output?"""
-        return not self.array and self.direction != "in" and not self.small.endswith("*") and self.kind != "VARARGS"
+        itself = self.array or self.small.endswith("*") or self.kind == "VARARGS"
+        return self.direction != "in" and not itself
 
     def declaration(self, wide=False):
         """As in a prototype of mpi.h."""
@@ -146,7 +147,8 @@ def load_kinds(folder=HERE / "mpi"):
 
 
 def parse_parameter(line, kinds, where):
-    match = re.fullmatch(r"\s+(\w+)(?:\[(\w*)\])?(?:\[(\w+)\])?(\*?)\s+(in|out|inout)\s+(\S+)((?: \w+)*)", line)
+    match = re.fullmatch(r"\s+(\w+)(?:\[(\w*)\])?(?:\[(\w+)\])?(\*?)\s+(in|out|inout)\s+(\S+)((?: \w+)*)",
+                         line)
     if not match:
         raise ValueError(f"{where}: cannot read parameter `{line.strip()}`")
     name, length, rows, star, direction, kind, words = match.groups()

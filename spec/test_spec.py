@@ -59,8 +59,8 @@ class Data(unittest.TestCase):
             target = by_key[function.entry]
             mine = [re.sub(r"MPI_(Comm_)?(copy|delete)(_attr)?_function|MPI_(Copy|Delete)_function", "FN",
                            entries.entry_type(function, p), flags=re.I) for p in function.parameters]
-            theirs = [re.sub(r"MPI_(Comm_)?(copy|delete)(_attr)?_function", "FN", entries.entry_type(target, p),
-                             flags=re.I) for p in target.parameters]
+            theirs = [re.sub(r"MPI_(Comm_)?(copy|delete)(_attr)?_function", "FN",
+                             entries.entry_type(target, p), flags=re.I) for p in target.parameters]
             self.assertEqual(mine, theirs, function.name)
 
     def test_lengths_of_arrays_are_known(self):

@@ -14,23 +14,26 @@ using base::fail;
 
 Status not_running() {
   const bool before = world::state == world::State::kBefore;
-  return fail(MPI_ERR_OTHER, before ? "called before MPI_Init and without a session"
-                                    : "called after MPI_Finalize");
+  return fail(MPI_ERR_OTHER,
+              before ? "called before MPI_Init and without a session" : "called after MPI_Finalize");
 }
 
 Status unsupported(const char* function) {
-  return fail(MPI_ERR_UNSUPPORTED_OPERATION, "%s is not implemented in this version; see docs/coverage.md", function);
+  return fail(MPI_ERR_UNSUPPORTED_OPERATION, "%s is not implemented in this version; see docs/coverage.md",
+              function);
 }
 
 Status bad_handle(int error, uintptr_t handle, const char* argument) {
   if (handle == 0) return fail(error, "argument `%s` is a null pointer, not a handle", argument);
   if (handle < object::kFirstAddress)
-    return fail(error, "argument `%s` is 0x%zx: a null handle, or one of another class", argument, size_t{handle});
+    return fail(error, "argument `%s` is 0x%zx: a null handle, or one of another class", argument,
+                size_t{handle});
   return fail(error, "argument `%s` is no valid handle: freed, of another class, or never set", argument);
 }
 
 Status not_committed(const char* argument) {
-  return fail(MPI_ERR_TYPE, "argument `%s` is a datatype that is not committed: call MPI_Type_commit", argument);
+  return fail(MPI_ERR_TYPE, "argument `%s` is a datatype that is not committed: call MPI_Type_commit",
+              argument);
 }
 
 Status negative(int error, long long value, const char* argument) {

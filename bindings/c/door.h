@@ -47,13 +47,23 @@ VICINITY_COLD int null_name(const char* text, char* name, int* length);
 #undef VICINITY_COLD
 
 // Which error a bad handle of a class is.
-template <class T> inline constexpr int kHandleError = MPI_ERR_OTHER;
-template <> inline constexpr int kHandleError<Communicator> = MPI_ERR_COMM;
-template <> inline constexpr int kHandleError<Datatype> = MPI_ERR_TYPE;
-template <> inline constexpr int kHandleError<Errhandler> = MPI_ERR_ERRHANDLER;
-template <> inline constexpr int kHandleError<Group> = MPI_ERR_GROUP;
-template <> inline constexpr int kHandleError<Info> = MPI_ERR_INFO;
-template <> inline constexpr int kHandleError<Op> = MPI_ERR_OP;
+template <class T>
+inline constexpr int kHandleError = MPI_ERR_OTHER;
+template <>
+inline constexpr int kHandleError<Communicator> = MPI_ERR_COMM;
+template <>
+inline constexpr int kHandleError<Datatype> = MPI_ERR_TYPE;
+template <>
+inline constexpr int kHandleError<Errhandler> = MPI_ERR_ERRHANDLER;
+template <>
+inline constexpr int kHandleError<Group> = MPI_ERR_GROUP;
+template <>
+inline constexpr int kHandleError<Info> = MPI_ERR_INFO;
+template <>
+inline constexpr int kHandleError<Op> = MPI_ERR_OP;
+
+// Without this the compiler shares the checks among 664 doors as functions, and every Door lives in memory.
+#define VICINITY_INLINE __attribute__((always_inline))
 
 enum Locking : bool { kUnlocked, kLocked };
 
@@ -61,14 +71,15 @@ enum Locking : bool { kUnlocked, kLocked };
 template <Locking locking>
 class Lock {
  public:
-  Lock() {
+  VICINITY_INLINE Lock() {
     if (locking == kLocked && base::threads_multiple()) [[unlikely]] {
       base::engine_lock.lock();
       held_ = true;
     }
   }
-  ~Lock() {
-    if (held_) [[unlikely]] base::engine_lock.unlock();
+  VICINITY_INLINE ~Lock() {
+    if (held_) [[unlikely]]
+      base::engine_lock.unlock();
   }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
@@ -81,15 +92,16 @@ class Lock {
 template <Locking locking = kLocked>
 class Door {
  public:
-  explicit Door(const char* function) : function_(function) {}
+  VICINITY_INLINE explicit Door(const char* function) : function_(function) {}
 
-  bool running() {
-    if (world::state == world::State::kRunning) [[likely]] return true;
+  VICINITY_INLINE bool running() {
+    if (world::state == world::State::kRunning) [[likely]]
+      return true;
     return fail(not_running());
   }
   // A handle of a class that must be there. The first communicator is the one whose handler is called.
   template <class T>
-  bool handle(object::HandleOf<T> value, T*& object, const char* argument) {
+  VICINITY_INLINE bool handle(object::HandleOf<T> value, T*& object, const char* argument) {
     object = object::lookup<T>(value);
     if (!object) [[unlikely]]
       return fail(bad_handle(kHandleError<T>, reinterpret_cast<uintptr_t>(value), argument));
@@ -97,90 +109,113 @@ class Door {
     return true;
   }
   // MPI_INFO_NULL is no info.
-  bool optional(MPI_Info value, Info*& info, const char* argument) {
+  VICINITY_INLINE bool optional(MPI_Info value, Info*& info, const char* argument) {
     if (value == MPI_INFO_NULL) return true;
     return handle(value, info, argument);
   }
-  bool committed(MPI_Datatype value, Datatype*& type, const char* argument) {
-    if (!handle(value, type, argument)) [[unlikely]] return false;
-    if (type->committed) [[likely]] return true;
+  VICINITY_INLINE bool committed(MPI_Datatype value, Datatype*& type, const char* argument) {
+    if (!handle(value, type, argument)) [[unlikely]]
+      return false;
+    if (type->committed) [[likely]]
+      return true;
     return fail(not_committed(argument));
   }
   // A handle that the call may change.
   template <class T>
-  bool handle_at(object::HandleOf<T>* place, const char* argument) {
+  VICINITY_INLINE bool handle_at(object::HandleOf<T>* place, const char* argument) {
     T* object = nullptr;
     return pointer(place, argument) && handle(*place, object, argument);
   }
 
-  bool count(MPI_Count value, const char* argument) { return not_negative(MPI_ERR_COUNT, value, argument); }
-  bool length(MPI_Count value, const char* argument) { return not_negative(MPI_ERR_ARG, value, argument); }
+  VICINITY_INLINE bool count(MPI_Count value, const char* argument) {
+    return not_negative(MPI_ERR_COUNT, value, argument);
+  }
+  VICINITY_INLINE bool length(MPI_Count value, const char* argument) {
+    return not_negative(MPI_ERR_ARG, value, argument);
+  }
   template <class T>
-  bool pointer(T* place, const char* argument) {
-    if (place) [[likely]] return true;
+  VICINITY_INLINE bool pointer(T* place, const char* argument) {
+    if (place) [[likely]]
+      return true;
     return fail(null_pointer(MPI_ERR_ARG, argument));
   }
-  bool array(const void* place, MPI_Count length, const char* argument) {
-    if (place || length <= 0) [[likely]] return true;
+  VICINITY_INLINE bool array(const void* place, MPI_Count length, const char* argument) {
+    if (place || length <= 0) [[likely]]
+      return true;
     return fail(null_array(argument, length));
   }
   // Derived types may describe absolute addresses, from MPI_BOTTOM; predefined ones cannot.
-  bool buffer(const void* place, MPI_Count count, const Datatype& type, const char* argument) {
-    if (place || count == 0 || !type.predefined() || type.size == 0) [[likely]] return true;
+  VICINITY_INLINE bool buffer(const void* place, MPI_Count count, const Datatype& type,
+                              const char* argument) {
+    if (place || count == 0 || !type.predefined() || type.size == 0) [[likely]]
+      return true;
     return fail(null_pointer(MPI_ERR_BUFFER, argument));
   }
-  bool dest(int rank, const Communicator& comm, const char* argument) {
-    if (member_of(rank, comm) || rank == MPI_PROC_NULL) [[likely]] return true;
+  VICINITY_INLINE bool dest(int rank, const Communicator& comm, const char* argument) {
+    if (member_of(rank, comm) || rank == MPI_PROC_NULL) [[likely]]
+      return true;
     return fail(bad_rank(rank, comm.peers().size(), argument));
   }
-  bool source(int rank, const Communicator& comm, const char* argument) {
-    if (member_of(rank, comm) || rank == MPI_PROC_NULL || rank == MPI_ANY_SOURCE) [[likely]] return true;
+  VICINITY_INLINE bool source(int rank, const Communicator& comm, const char* argument) {
+    if (member_of(rank, comm) || rank == MPI_PROC_NULL || rank == MPI_ANY_SOURCE) [[likely]]
+      return true;
     return fail(bad_rank(rank, comm.peers().size(), argument));
   }
-  bool member(int rank, const Communicator& comm, const char* argument) {
-    if (member_of(rank, comm)) [[likely]] return true;
+  VICINITY_INLINE bool member(int rank, const Communicator& comm, const char* argument) {
+    if (member_of(rank, comm)) [[likely]]
+      return true;
     return fail(bad_rank(rank, comm.peers().size(), argument));
   }
-  bool tag(int value, const char* argument) {
-    if (static_cast<unsigned>(value) <= static_cast<unsigned>(object::kTagUpperBound)) [[likely]] return true;
+  VICINITY_INLINE bool tag(int value, const char* argument) {
+    if (static_cast<unsigned>(value) <= static_cast<unsigned>(object::kTagUpperBound)) [[likely]]
+      return true;
     return fail(bad_tag(value, argument));
   }
-  bool recv_tag(int value, const char* argument) { return value == MPI_ANY_TAG || tag(value, argument); }
+  VICINITY_INLINE bool recv_tag(int value, const char* argument) {
+    return value == MPI_ANY_TAG || tag(value, argument);
+  }
 
-  void take(Status status) { status_ = status; }
-  bool unsupported() { return fail(door::unsupported(function_)); }
+  VICINITY_INLINE void take(Status status) { status_ = status; }
+  VICINITY_INLINE bool unsupported() { return fail(door::unsupported(function_)); }
 
   // Outputs, written only after success. What an int cannot hold becomes MPI_UNDEFINED.
   template <class T>
-  void give(object::HandleOf<T>* place, const T* object, object::HandleOf<T> null) {
-    if (status_.ok() && place) [[likely]] *place = object ? object::handle_of(*object) : null;
+  VICINITY_INLINE void give(object::HandleOf<T>* place, const T* object, object::HandleOf<T> null) {
+    if (status_.ok() && place) [[likely]]
+      *place = object ? object::handle_of(*object) : null;
   }
-  void narrow(int* place, MPI_Count value) {
-    if (status_.ok()) [[likely]] *place = value == static_cast<int>(value) ? static_cast<int>(value) : MPI_UNDEFINED;
+  VICINITY_INLINE void narrow(int* place, MPI_Count value) {
+    if (status_.ok()) [[likely]]
+      *place = value == static_cast<int>(value) ? static_cast<int>(value) : MPI_UNDEFINED;
   }
 
-  int finish() { return status_.ok() ? MPI_SUCCESS : failed(function_, status_, comm_); }
-  int finish_session(MPI_Session session) {
+  VICINITY_INLINE int finish() { return status_.ok() ? MPI_SUCCESS : failed(function_, status_, comm_); }
+  VICINITY_INLINE int finish_session(MPI_Session session) {
     return status_.ok() ? MPI_SUCCESS : failed_session(function_, status_, session);
   }
-  int finish_file(MPI_File file) { return status_.ok() ? MPI_SUCCESS : failed_file(function_, status_, file); }
-  int finish_tool() { return status_.code(); }  // the tools interface calls no handler (MPI 5.0, 15.3)
+  VICINITY_INLINE int finish_file(MPI_File file) {
+    return status_.ok() ? MPI_SUCCESS : failed_file(function_, status_, file);
+  }
+  VICINITY_INLINE int finish_tool() {
+    return status_.code();
+  }  // the tools interface calls no handler (MPI 5.0, 15.3)
 
  private:
-  bool fail(Status status) {
+  VICINITY_INLINE bool fail(Status status) {
     status_ = status;
     return false;
   }
-  bool not_negative(int error, MPI_Count value, const char* argument) {
-    if (value >= 0) [[likely]] return true;
+  VICINITY_INLINE bool not_negative(int error, MPI_Count value, const char* argument) {
+    if (value >= 0) [[likely]]
+      return true;
     return fail(negative(error, value, argument));
   }
-  static bool member_of(int rank, const Communicator& comm) {
+  VICINITY_INLINE static bool member_of(int rank, const Communicator& comm) {
     return static_cast<unsigned>(rank) < static_cast<unsigned>(comm.peers().size());
   }
-  void remember(Communicator* comm) { comm_ = comm_ ? comm_ : comm; }
+  VICINITY_INLINE void remember(Communicator* comm) { comm_ = comm_ ? comm_ : comm; }
   template <class T>
-  void remember(T*) {}
+  VICINITY_INLINE void remember(T*) {}
 
   Lock<locking> lock_;
   const char* const function_;

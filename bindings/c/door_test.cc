@@ -37,7 +37,9 @@ int raise(const char* function, base::Status status, object::Communicator* comm)
 int raise_session(const char* function, base::Status status, MPI_Session) {
   return record(function, status, nullptr);
 }
-int raise_file(const char* function, base::Status status, MPI_File) { return record(function, status, nullptr); }
+int raise_file(const char* function, base::Status status, MPI_File) {
+  return record(function, status, nullptr);
+}
 }  // namespace world
 
 namespace {

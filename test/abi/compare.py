@@ -19,7 +19,8 @@ MEANT = {
 
 
 def preprocessed(path):
-    return subprocess.run(["cc", "-E", "-P", "-x", "c", path], check=True, capture_output=True, text=True).stdout
+    return subprocess.run(["cc", "-E", "-P", "-x", "c", path], check=True, capture_output=True,
+                          text=True).stdout
 
 
 def parameter_type(text):
@@ -53,7 +54,8 @@ def constants(path):
 def values(path, names):
     """What each constant is, as an integer; the sizes of the types besides."""
     lines = [f'    printf("{name} %lld\\n", (long long)(intptr_t)({name}));' for name in sorted(names)]
-    lines += [f'    printf("sizeof {t} %zu\\n", sizeof({t}));' for t in ("MPI_Status", "MPI_Aint", "MPI_Count")]
+    types = ("MPI_Status", "MPI_Aint", "MPI_Count")
+    lines += [f'    printf("sizeof {name} %zu\\n", sizeof({name}));' for name in types]
     program = f'#include "{path}"\n#include <stdio.h>\nint main(void) {{\n' + "\n".join(lines) + "\n}\n"
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "values.c"
@@ -74,7 +76,8 @@ def main(ours, theirs):
     ours, theirs = pathlib.Path(ours).resolve(), pathlib.Path(theirs).resolve()
     mine, other = prototypes(ours), {k: v for k, v in prototypes(theirs).items() if "MPIX" not in k}
     my_values, other_values = values(ours, constants(ours)), values(theirs, constants(theirs))
-    wrong = list(differences("function", mine, other)) + list(differences("constant", my_values, other_values))
+    wrong = list(differences("function", mine, other))
+    wrong += differences("constant", my_values, other_values)
     print("\n".join(wrong[:40]) or f"{len(mine)} functions and callbacks, {len(my_values)} values: agreed")
     return 1 if wrong or len(mine) < 1350 or len(my_values) < 360 else 0
 

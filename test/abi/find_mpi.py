@@ -13,7 +13,8 @@ def main(cmake, prefix):
     source = pathlib.Path(__file__).resolve().parent / "find_mpi"
     environment = {**os.environ, "PATH": f"{prefix}/bin:{os.environ['PATH']}"}
     with tempfile.TemporaryDirectory() as folder:
-        for command in ([cmake, "-S", source, "-B", folder, f"-DMPI_HOME={prefix}"], [cmake, "--build", folder]):
+        for command in ([cmake, "-S", source, "-B", folder, f"-DMPI_HOME={prefix}"],
+                        [cmake, "--build", folder]):
             subprocess.run(command, check=True, env=environment, timeout=120)
         cache = (pathlib.Path(folder) / "CMakeCache.txt").read_text()
         if f"MPI_C_COMPILER:FILEPATH={prefix}/bin/mpicc" not in cache:

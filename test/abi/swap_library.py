@@ -32,11 +32,12 @@ def compile_program(mpicc, target):
 
 def run(mpiexec, program, library, ranks):
     environment = {**os.environ, "LD_LIBRARY_PATH": str(library)}
-    loaded = subprocess.run(["ldd", program], check=True, capture_output=True, text=True, env=environment).stdout
+    loaded = subprocess.run(["ldd", program], check=True, capture_output=True, text=True,
+                            env=environment).stdout
     if f"{library}/libmpi_abi.so.1" not in loaded:
         sys.exit(f"{program.name} would not load the library of {library}")
-    done = subprocess.run([mpiexec, "-n", str(ranks), program], capture_output=True, text=True, env=environment,
-                          timeout=60)
+    done = subprocess.run([mpiexec, "-n", str(ranks), program], capture_output=True, text=True,
+                          env=environment, timeout=60)
     print(f"{program.name}, {library}: {(done.stdout + done.stderr).strip()}")
     return done.returncode == 0 and "swap ok" in done.stdout
 

@@ -14,12 +14,13 @@ def output(*command):
 def main(library, map_file):
     with open(map_file, encoding="ascii") as file:
         wanted = set(re.findall(r"\bP?MPI_\w+", file.read()))
-    found = {line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()}
+    listing = output("nm", "-D", "--defined-only", library).splitlines()
+    found = {line.split()[-1] for line in listing}
     wrong = [f"missing: {name}" for name in sorted(wanted - found)]
     wrong += [f"exported by accident: {name}" for name in sorted(found - wanted)]
-    weak = {line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()
-            if line.split()[-2] in "wWV"}
-    wrong += [f"not weak, tools cannot define it: {name}" for name in sorted(wanted - weak) if name[0] == "M"]
+    place = {line.split()[-1]: line.split()[0] for line in listing}
+    wrong += [f"P{name} is something else" for name in sorted(wanted & found)
+              if place.get("P" + name, place[name]) != place[name]]
     used = set(re.findall(r"\b(P?MPI_\w+)", output("readelf", "-rW", library)))
     wrong += [f"called from inside, where a tool would see it: {name}" for name in sorted(used)]
     dynamic = output("readelf", "-d", library)

@@ -25,14 +25,16 @@ int main(void) {
 
 
 def run(*command, **options):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60,
+                          **options)
 
 
 class Wrappers(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="mpi wrappers "))
         self.addCleanup(shutil.rmtree, self.folder)
-        (self.folder / "a b.c").write_text('#include <mpi.h>\nconst char *text = TEXT;\nint main(void) { return 0; }\n')
+        (self.folder / "a b.c").write_text("#include <mpi.h>\nconst char *text = TEXT;\n"
+                                           "int main(void) { return 0; }\n")
 
     def test_show_and_info(self):
         shown = run(BIN / "mpicc", "-show", "x.c").stdout.split()
@@ -49,7 +51,8 @@ class Wrappers(unittest.TestCase):
         self.assertTrue(run(BIN / "mpicxx", "-show", "-cxx=mine").stdout.startswith("mine "))
 
     def test_words_are_passed_on_whole(self):
-        done = run(BIN / "mpicc", "-c", self.folder / "a b.c", '-DTEXT="two  words"', "-o", self.folder / "a b.o")
+        done = run(BIN / "mpicc", "-c", self.folder / "a b.c", '-DTEXT="two  words"', "-o",
+                   self.folder / "a b.o")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn(b"two  words", (self.folder / "a b.o").read_bytes())
 
