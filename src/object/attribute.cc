@@ -90,15 +90,18 @@ Status call_delete(const Object& owner, const Keyval& entry, int keyval, void* v
 Status call_copy(const Object& owner, const Keyval& entry, const Attribute& from, void** value, int* flag) {
   *flag = 0;
   switch (reinterpret_cast<uintptr_t>(entry.copy)) {
-    case kNullFunction: return kOk;
+    case kNullFunction:
+      return kOk;
     case kDupFunction:
       *value = from.value;
       *flag = 1;
       return kOk;
-    default: break;
+    default:
+      break;
   }
   auto* copy = reinterpret_cast<CopyFunction*>(entry.copy);
-  const int code = copy(reinterpret_cast<void*>(owner.handle), from.keyval, entry.extra, from.value, value, flag);
+  const int code =
+      copy(reinterpret_cast<void*>(owner.handle), from.keyval, entry.extra, from.value, value, flag);
   return code == MPI_SUCCESS ? kOk : callback_failed(code, "copy", from.keyval);
 }
 
@@ -151,7 +154,8 @@ Status attribute_set(Object& owner, Attributes& attributes, int keyval, void* va
   return kOk;
 }
 
-Status attribute_get(const Object& owner, const Attributes& attributes, int keyval, void** value, bool* found) {
+Status attribute_get(const Object& owner, const Attributes& attributes, int keyval, void** value,
+                     bool* found) {
   *found = false;
   Result<Keyval> entry = find(owner.kind, keyval);
   if (!entry.ok()) return entry.status();

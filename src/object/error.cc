@@ -25,7 +25,8 @@ struct Words {
   const char* text;
 };
 
-#define WORDS(code, text) Words{code, #code, text}
+#define WORDS(code, text) \
+  Words { code, #code, text }
 
 // Ordered by code without gaps, so that the code is the index.
 constexpr Words kClasses[] = {
@@ -136,8 +137,8 @@ const Words* predefined_words(int code) {
 }
 
 struct UserCode {
-  int of_class;  // its own number for a class
-  int users = 0; // codes of this class
+  int of_class;   // its own number for a class
+  int users = 0;  // codes of this class
   bool removed = false;
   std::string text;
 };

@@ -15,11 +15,11 @@ namespace vicinity::object {
 using Proc = uint32_t;  // index in the process table; MPI_COMM_WORLD rank for processes of the start
 
 struct Group : Object {
-  std::vector<Proc> procs;        // by rank
-  int rank = MPI_UNDEFINED;       // of this process
-  uintptr_t session = 0;          // handle of the session that it came from, 0: the world model
+  std::vector<Proc> procs;   // by rank
+  int rank = MPI_UNDEFINED;  // of this process
+  uintptr_t session = 0;     // handle of the session that it came from, 0: the world model
   int size() const { return static_cast<int>(procs.size()); }
-  int rank_of(Proc proc) const;   // MPI_UNDEFINED when not a member
+  int rank_of(Proc proc) const;  // MPI_UNDEFINED when not a member
   static void finish(Group* group);
 
   // Made by rank_of() for larger groups whose order is not the table's: (proc, rank), sorted.

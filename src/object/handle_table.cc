@@ -28,8 +28,7 @@ int handle_to_int(uintptr_t handle) {
   if (handle < kFirstAddress) return static_cast<int>(handle);
   Table& all = table();
   std::lock_guard guard(all.lock);
-  const auto [at, added] =
-      all.numbers.emplace(handle, static_cast<int>(kFirstAddress + all.handles.size()));
+  const auto [at, added] = all.numbers.emplace(handle, static_cast<int>(kFirstAddress + all.handles.size()));
   if (added) all.handles.push_back(handle);
   return at->second;
 }

@@ -14,7 +14,7 @@ using object::Status;
 struct Parts {
   uint32_t context = 0;
   Group* group = nullptr;
-  Group* remote = nullptr;         // not nullptr: an intercommunicator, which uses two contexts
+  Group* remote = nullptr;  // not nullptr: an intercommunicator, which uses two contexts
   bool low_group = false;
   Communicator* parent = nullptr;  // whose error handler and session the new one inherits
 };

@@ -62,7 +62,8 @@ Status Maximum::post(Communicator& via, int dest, int source, int tag) {
   sent_ = value_;
   object::Datatype& type = object::builtin(MPI_INT64_T);
   VICINITY_TRY(p2p::irecv(received_.data(), kBallotWords, type, source, tag, via, Lane::kControl, &recv_));
-  return p2p::isend(sent_.data(), kBallotWords, type, dest, tag, via, Lane::kControl, p2p::Mode::kStandard, &send_);
+  return p2p::isend(sent_.data(), kBallotWords, type, dest, tag, via, Lane::kControl, p2p::Mode::kStandard,
+                    &send_);
 }
 
 // Takes in what came, once both directions are through.
@@ -80,12 +81,18 @@ void Maximum::next_phase() {
   distance_ = 1;
   switch (phase_) {
     case Phase::kOwnGroup:
-      if (!who_.bridge) phase_ = Phase::kDone;
-      else phase_ = who_.position == who_.leader ? Phase::kBridge : Phase::kSpread;
+      if (!who_.bridge)
+        phase_ = Phase::kDone;
+      else
+        phase_ = who_.position == who_.leader ? Phase::kBridge : Phase::kSpread;
       return;
-    case Phase::kBridge: phase_ = Phase::kSpread; return;
+    case Phase::kBridge:
+      phase_ = Phase::kSpread;
+      return;
     case Phase::kSpread:
-    case Phase::kDone: phase_ = Phase::kDone; return;
+    case Phase::kDone:
+      phase_ = Phase::kDone;
+      return;
   }
 }
 
@@ -94,8 +101,10 @@ Result<bool> Maximum::advance() {
     if (send_) {
       Result<bool> all = collected();
       if (!all.ok() || !*all) return all;
-      if (phase_ == Phase::kBridge) next_phase();
-      else distance_ *= 2;
+      if (phase_ == Phase::kBridge)
+        next_phase();
+      else
+        distance_ *= 2;
       continue;
     }
     if (phase_ == Phase::kBridge) {

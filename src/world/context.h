@@ -31,8 +31,8 @@ inline constexpr uint32_t kFirstContext = 4 * object::kLanes;
 // Who takes part and over which communicator's control lane they talk.
 struct Participants {
   Communicator* via = nullptr;
-  std::vector<int> ranks;          // ranks in `via` by position; empty: all of it
-  int position = 0;                // of this process
+  std::vector<int> ranks;  // ranks in `via` by position; empty: all of it
+  int position = 0;        // of this process
   int tag = 0;
   Communicator* bridge = nullptr;  // leads to the other group, if there is one
   int leader = 0;                  // position of the one who crosses the bridge

@@ -22,8 +22,9 @@ struct Booleans {
 bool is_logical_size(int size) { return size == 1 || size == 2 || size == 4 || size == 8 || size == 16; }
 
 Status check_size(int size) {
-  return is_logical_size(size) ? kOk
-                               : fail(MPI_ERR_ARG, "argument `logical_size` is %d; allowed: 1, 2, 4, 8, 16", size);
+  return is_logical_size(size)
+             ? kOk
+             : fail(MPI_ERR_ARG, "argument `logical_size` is %d; allowed: 1, 2, 4, 8, 16", size);
 }
 
 }  // namespace

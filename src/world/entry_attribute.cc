@@ -27,15 +27,17 @@ Status end(Kind target, int* keyval) {
 
 namespace entry {
 
-Status comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* destroy, int* keyval,
-                          void* extra_state) {
-  return create(Kind::kComm, reinterpret_cast<void*>(copy), reinterpret_cast<void*>(destroy), keyval, extra_state);
+Status comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* destroy,
+                          int* keyval, void* extra_state) {
+  return create(Kind::kComm, reinterpret_cast<void*>(copy), reinterpret_cast<void*>(destroy), keyval,
+                extra_state);
 }
 Status comm_free_keyval(int* keyval) { return end(Kind::kComm, keyval); }
 
 Status win_create_keyval(MPI_Win_copy_attr_function* copy, MPI_Win_delete_attr_function* destroy, int* keyval,
                          void* extra_state) {
-  return create(Kind::kWin, reinterpret_cast<void*>(copy), reinterpret_cast<void*>(destroy), keyval, extra_state);
+  return create(Kind::kWin, reinterpret_cast<void*>(copy), reinterpret_cast<void*>(destroy), keyval,
+                extra_state);
 }
 Status win_free_keyval(int* keyval) { return end(Kind::kWin, keyval); }
 

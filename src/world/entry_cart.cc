@@ -59,7 +59,8 @@ Status check_room(int room, const Topology& grid) {
 
 namespace entry {
 
-Status cart_create(Communicator& comm, int ndims, const int* dims, const int* periods, int, Communicator** comm_cart) {
+Status cart_create(Communicator& comm, int ndims, const int* dims, const int* periods, int,
+                   Communicator** comm_cart) {
   VICINITY_TRY(check_intra(comm));
   Result<int> nodes = grid_size(comm, ndims, dims);
   if (!nodes.ok()) return nodes.status();
@@ -110,8 +111,8 @@ Status cart_rank(Communicator& comm, const int* coords, int* rank) {
   for (size_t i = 0; i < at.size(); ++i) {
     int64_t coordinate = coords[i];
     if (!grid.wrap(i, coordinate))
-      return fail(MPI_ERR_ARG, "coords[%zu] is %d, dimension %zu has %d nodes and is not periodic", i, coords[i], i,
-                  grid.dims[i]);
+      return fail(MPI_ERR_ARG, "coords[%zu] is %d, dimension %zu has %d nodes and is not periodic", i,
+                  coords[i], i, grid.dims[i]);
     at[i] = static_cast<int>(coordinate);
   }
   *rank = grid.rank_at(at.data());
@@ -133,7 +134,8 @@ Status cart_shift(Communicator& comm, int direction, int disp, int* rank_source,
   if (!found.ok()) return found.status();
   const Topology& grid = **found;
   if (direction < 0 || direction >= static_cast<int>(grid.dims.size()))
-    return fail(MPI_ERR_ARG, "argument `direction` is %d, the grid has %zu dimensions", direction, grid.dims.size());
+    return fail(MPI_ERR_ARG, "argument `direction` is %d, the grid has %zu dimensions", direction,
+                grid.dims.size());
   const auto dimension = static_cast<size_t>(direction);
   const auto neighbour = [&](int64_t step) {
     std::vector<int> at = grid.coords;

@@ -88,8 +88,7 @@ Status comm_set_name(Communicator& comm, const char* name) {
 }
 
 Status comm_get_name(Communicator& comm, char* name, int* resultlen) {
-  std::strcpy(name, comm.name);
-  *resultlen = static_cast<int>(std::strlen(name));
+  *resultlen = std::snprintf(name, MPI_MAX_OBJECT_NAME, "%s", comm.name);
   return kOk;
 }
 

@@ -128,8 +128,9 @@ Status comm_split_type(Communicator& comm, int split_type, int key, Info* info, 
       return give(split_unguided(comm, key, takes_part, info), newcomm);
     case MPI_COMM_TYPE_HW_GUIDED:
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
-      return give(takes_part ? split_guided(comm, key, info, type == MPI_COMM_TYPE_RESOURCE_GUIDED) : hidden(),
-                  newcomm);
+      return give(
+          takes_part ? split_guided(comm, key, info, type == MPI_COMM_TYPE_RESOURCE_GUIDED) : hidden(),
+          newcomm);
     case MPI_UNDEFINED:
       return kOk;
     default:

@@ -27,7 +27,8 @@ Status check_neighbours(const Communicator& comm, int count, const int* ranks, c
   if (count < 0) return fail(MPI_ERR_ARG, "the number of %s is %d", name, count);
   for (int i = 0; i < count; ++i)
     if (ranks[i] < 0 || ranks[i] >= comm.size())
-      return fail(MPI_ERR_ARG, "%s[%d] is %d, the communicator has %d processes", name, i, ranks[i], comm.size());
+      return fail(MPI_ERR_ARG, "%s[%d] is %d, the communicator has %d processes", name, i, ranks[i],
+                  comm.size());
   return kOk;
 }
 
@@ -42,8 +43,10 @@ Status check_weights(int count, const int* weights, const char* name) {
 bool has_weights(const int* weights) { return weights != MPI_UNWEIGHTED; }
 
 void add_all(std::vector<int>& list, const int* values, int count, bool real) {
-  if (real && values && values != MPI_WEIGHTS_EMPTY) list.assign(values, values + count);
-  else list.assign(static_cast<size_t>(count), 1);
+  if (real && values && values != MPI_WEIGHTS_EMPTY)
+    list.assign(values, values + count);
+  else
+    list.assign(static_cast<size_t>(count), 1);
 }
 
 Status attach(Communicator& comm, Topology* graph, const Info* info, Communicator** out) {
@@ -61,8 +64,8 @@ Status attach(Communicator& comm, Topology* graph, const Info* info, Communicato
 Result<int> expected(Communicator& comm, const std::vector<int>& messages) {
   std::vector<int> total(messages.size());
   object::Datatype& type = object::builtin(MPI_INT);
-  VICINITY_TRY(coll::allreduce(messages.data(), total.data(), comm.size(), type, *object::lookup<object::Op>(MPI_SUM),
-                               comm));
+  VICINITY_TRY(coll::allreduce(messages.data(), total.data(), comm.size(), type,
+                               *object::lookup<object::Op>(MPI_SUM), comm));
   return total[static_cast<size_t>(comm.rank)];
 }
 
@@ -114,9 +117,9 @@ Result<std::vector<Edge>> deliver(Communicator& comm, const std::vector<std::vec
 
 namespace entry {
 
-Status dist_graph_create_adjacent(Communicator& comm, int indegree, const int* sources, const int* sourceweights,
-                                  int outdegree, const int* destinations, const int* destweights, Info* info, int,
-                                  Communicator** comm_dist_graph) {
+Status dist_graph_create_adjacent(Communicator& comm, int indegree, const int* sources,
+                                  const int* sourceweights, int outdegree, const int* destinations,
+                                  const int* destweights, Info* info, int, Communicator** comm_dist_graph) {
   if (comm.inter()) return fail(MPI_ERR_COMM, "topologies are for intracommunicators");
   VICINITY_TRY(check_neighbours(comm, indegree, sources, "sources"));
   VICINITY_TRY(check_neighbours(comm, outdegree, destinations, "destinations"));
@@ -134,8 +137,9 @@ Status dist_graph_create_adjacent(Communicator& comm, int indegree, const int* s
   return attach(comm, graph, info, comm_dist_graph);
 }
 
-Status dist_graph_create(Communicator& comm, int n, const int* sources, const int* degrees, const int* destinations,
-                         const int* weights, Info* info, int, Communicator** comm_dist_graph) {
+Status dist_graph_create(Communicator& comm, int n, const int* sources, const int* degrees,
+                         const int* destinations, const int* weights, Info* info, int,
+                         Communicator** comm_dist_graph) {
   if (comm.inter()) return fail(MPI_ERR_COMM, "topologies are for intracommunicators");
   VICINITY_TRY(check_neighbours(comm, n, sources, "sources"));
   int total = 0;
@@ -184,8 +188,8 @@ Status dist_graph_neighbors_count(Communicator& comm, int* indegree, int* outdeg
   return kOk;
 }
 
-Status dist_graph_neighbors(Communicator& comm, int maxindegree, int* sources, int* sourceweights, int maxoutdegree,
-                            int* destinations, int* destweights) {
+Status dist_graph_neighbors(Communicator& comm, int maxindegree, int* sources, int* sourceweights,
+                            int maxoutdegree, int* destinations, int* destweights) {
   Result<Topology*> found = topology_of(comm, MPI_DIST_GRAPH);
   if (!found.ok()) return found.status();
   const Topology& graph = **found;

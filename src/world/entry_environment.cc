@@ -25,8 +25,9 @@ Status get_version(int* version, int* subversion) {
 }
 
 Status get_library_version(char* version, int* resultlen) {
-  *resultlen = std::snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Vicinity MPI %s, MPI %d.%d, ABI %d.%d",
-                             VICINITY_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+  *resultlen =
+      std::snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Vicinity MPI %s, MPI %d.%d, ABI %d.%d",
+                    VICINITY_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
   return kOk;
 }
 
@@ -56,7 +57,8 @@ Status alloc_mem(MPI_Aint size, Info* info, void* baseptr) {
   if (const std::string* text = info ? info->find("mpi_minimum_memory_alignment") : nullptr) {
     const unsigned long long wish = std::strtoull(text->c_str(), nullptr, 10);
     if (wish == 0 || (wish & (wish - 1)) != 0 || wish > (1ull << 30))
-      return fail(MPI_ERR_INFO_VALUE, "mpi_minimum_memory_alignment is %s; a power of two is needed", text->c_str());
+      return fail(MPI_ERR_INFO_VALUE, "mpi_minimum_memory_alignment is %s; a power of two is needed",
+                  text->c_str());
     if (wish > alignment) alignment = static_cast<size_t>(wish);
   }
   void* memory = nullptr;

@@ -42,7 +42,9 @@ Status add_error_code(int errorclass, int* errorcode) {
   return kOk;
 }
 
-Status add_error_string(int errorcode, const char* string) { return object::add_error_string(errorcode, string); }
+Status add_error_string(int errorcode, const char* string) {
+  return object::add_error_string(errorcode, string);
+}
 Status remove_error_class(int errorclass) { return object::remove_error_class(errorclass); }
 Status remove_error_code(int errorcode) { return object::remove_error_code(errorcode); }
 Status remove_error_string(int errorcode) { return object::remove_error_string(errorcode); }

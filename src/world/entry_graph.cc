@@ -16,7 +16,8 @@ namespace {
 Status check_graph(const Communicator& comm, int nnodes, const int* index, const int* edges) {
   if (nnodes < 0) return fail(MPI_ERR_ARG, "argument `nnodes` is %d", nnodes);
   if (nnodes > comm.size())
-    return fail(MPI_ERR_ARG, "argument `nnodes` is %d, the communicator has %d processes", nnodes, comm.size());
+    return fail(MPI_ERR_ARG, "argument `nnodes` is %d, the communicator has %d processes", nnodes,
+                comm.size());
   int end = 0;
   for (int i = 0; i < nnodes; ++i) {
     if (index[i] < end) return fail(MPI_ERR_ARG, "index[%d] is %d, less than the one before it", i, index[i]);

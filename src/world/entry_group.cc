@@ -26,9 +26,7 @@ Status give(std::vector<Proc> procs, const Group& one, const Group& other, Group
 
 std::span<const int> list(int n, const int* ranks) { return {ranks, static_cast<size_t>(n)}; }
 
-Status check_count(int n) {
-  return n < 0 ? fail(MPI_ERR_ARG, "argument `n` is %d", n) : kOk;
-}
+Status check_count(int n) { return n < 0 ? fail(MPI_ERR_ARG, "argument `n` is %d", n) : kOk; }
 
 }  // namespace
 

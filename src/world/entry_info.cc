@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Info objects (MPI 5.0, chapter 10). Keys and values count without their terminating null, and may be one
 // shorter than MPI_MAX_INFO_KEY and MPI_MAX_INFO_VAL.
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -14,9 +16,7 @@ namespace {
 
 constexpr size_t kKeyRoom = MPI_MAX_INFO_KEY, kValueRoom = MPI_MAX_INFO_VAL;
 
-Status check(const Info* info) {
-  return info ? kOk : fail(MPI_ERR_INFO, "argument `info` is MPI_INFO_NULL");
-}
+Status check(const Info* info) { return info ? kOk : fail(MPI_ERR_INFO, "argument `info` is MPI_INFO_NULL"); }
 
 Status check_writable(const Info* info) {
   VICINITY_TRY(check(info));
@@ -27,7 +27,8 @@ Status check_writable(const Info* info) {
 Status check_key(const char* key) {
   if (!key || !*key) return fail(MPI_ERR_INFO_KEY, "argument `key` is empty");
   if (strnlen(key, kKeyRoom) >= kKeyRoom)
-    return fail(MPI_ERR_INFO_KEY, "argument `key` is longer than %zu characters: %.40s...", kKeyRoom - 1, key);
+    return fail(MPI_ERR_INFO_KEY, "argument `key` is longer than %zu characters: %.40s...", kKeyRoom - 1,
+                key);
   return kOk;
 }
 
@@ -135,7 +136,7 @@ Status info_get_nthkey(Info* info, int n, char* key) {
   VICINITY_TRY(check(info));
   if (n < 0 || n >= static_cast<int>(info->pairs.size()))
     return fail(MPI_ERR_ARG, "argument `n` is %d, the info object has %zu keys", n, info->pairs.size());
-  std::strcpy(key, info->pairs[static_cast<size_t>(n)].first.c_str());
+  std::snprintf(key, kKeyRoom, "%s", info->pairs[static_cast<size_t>(n)].first.c_str());
   return kOk;
 }
 

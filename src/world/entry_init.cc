@@ -52,8 +52,7 @@ bool is_thread_level(int level) {
 
 Status begin(int level) {
   Instance& all = instance();
-  if (all.world_begun)
-    return fail(MPI_ERR_OTHER, "MPI_Init was called before; a program may call it once");
+  if (all.world_begun) return fail(MPI_ERR_OTHER, "MPI_Init was called before; a program may call it once");
   VICINITY_TRY(connect());
   VICINITY_TRY(make_world());
   all.world_begun = true;

@@ -31,8 +31,8 @@ bool is_low(const Communicator& peer_comm, int remote_leader) {
 
 namespace entry {
 
-Status intercomm_create(Communicator& local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
-                        Communicator** newintercomm) {
+Status intercomm_create(Communicator& local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
+                        int tag, Communicator** newintercomm) {
   if (local_comm.inter()) return fail(MPI_ERR_COMM, "argument `local_comm` is an intercommunicator");
   VICINITY_TRY(check_leader(local_leader, local_comm.size(), "local_leader"));
   Introduction mine{.tag = group_tag(tag), .remote_leader = remote_leader};
@@ -53,7 +53,8 @@ Status intercomm_merge(Communicator& intercomm, int high, Communicator** newintr
   if (!intercomm.inter()) return fail(MPI_ERR_COMM, "argument `intercomm` is no intercommunicator");
   // Each side tells the other where it wants to be, along with the search for the context.
   const int64_t wish = high ? 1 : 0;
-  ContextSearch search(everyone(intercomm), 1, false, intercomm.low_group ? wish : -1, intercomm.low_group ? -1 : wish);
+  ContextSearch search(everyone(intercomm), 1, false, intercomm.low_group ? wish : -1,
+                       intercomm.low_group ? -1 : wish);
   Result<uint32_t> context = agree(search);
   if (!context.ok()) return context.status();
   const int64_t low_wish = search.extra(0), high_wish = search.extra(1);

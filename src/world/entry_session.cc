@@ -96,7 +96,8 @@ Result<Group*> pset_group(const char* name) {
   } else if (same(kSets[1])) {
     procs.push_back(instance().self());
   } else {
-    return fail(MPI_ERR_ARG, "there is no process set %s; there are mpi://WORLD and mpi://SELF", name ? name : "(null)");
+    return fail(MPI_ERR_ARG, "there is no process set %s; there are mpi://WORLD and mpi://SELF",
+                name ? name : "(null)");
   }
   Group* group = object::make_group(std::move(procs), instance().self());
   if (!group) return fail(MPI_ERR_NO_MEM, "no memory for a group");
@@ -198,13 +199,14 @@ Status comm_create_from_group(Group& group, const char* stringtag, Info* info, o
   return kOk;
 }
 
-Status intercomm_create_from_groups(Group& local_group, int local_leader, MPI_Group remote_group, int remote_leader,
-                                    const char* stringtag, Info* info, object::Errhandler& errhandler,
-                                    Communicator** newintercomm) {
+Status intercomm_create_from_groups(Group& local_group, int local_leader, MPI_Group remote_group,
+                                    int remote_leader, const char* stringtag, Info* info,
+                                    object::Errhandler& errhandler, Communicator** newintercomm) {
   VICINITY_TRY(check_tag(stringtag));
   VICINITY_TRY(check_member(local_group, "local_group"));
   if (local_leader < 0 || local_leader >= local_group.size())
-    return fail(MPI_ERR_ARG, "argument `local_leader` is %d, the group has %d processes", local_leader, local_group.size());
+    return fail(MPI_ERR_ARG, "argument `local_leader` is %d, the group has %d processes", local_leader,
+                local_group.size());
   VICINITY_TRY(connect());
   Introduction mine{.tag = hashed_tag(stringtag, nullptr)};
   // Only the leader knows the remote group for certain (7.6.2).

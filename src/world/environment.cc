@@ -98,10 +98,14 @@ void fill_environment_info() {
 
 const char* thread_level_name(int level) {
   switch (level) {
-    case MPI_THREAD_FUNNELED: return "MPI_THREAD_FUNNELED";
-    case MPI_THREAD_SERIALIZED: return "MPI_THREAD_SERIALIZED";
-    case MPI_THREAD_MULTIPLE: return "MPI_THREAD_MULTIPLE";
-    default: return "MPI_THREAD_SINGLE";
+    case MPI_THREAD_FUNNELED:
+      return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED:
+      return "MPI_THREAD_SERIALIZED";
+    case MPI_THREAD_MULTIPLE:
+      return "MPI_THREAD_MULTIPLE";
+    default:
+      return "MPI_THREAD_SINGLE";
   }
 }
 
@@ -116,10 +120,18 @@ void set_predefined_attributes() {
 bool predefined_attribute(int keyval, void** value, bool* found) {
   *found = true;
   switch (keyval) {
-    case MPI_TAG_UB: *value = &predefined.tag_ub; return true;
-    case MPI_IO: *value = &predefined.io; return true;
-    case MPI_HOST: *value = &predefined.host; return true;
-    case MPI_WTIME_IS_GLOBAL: *value = &predefined.wtime_is_global; return true;
+    case MPI_TAG_UB:
+      *value = &predefined.tag_ub;
+      return true;
+    case MPI_IO:
+      *value = &predefined.io;
+      return true;
+    case MPI_HOST:
+      *value = &predefined.host;
+      return true;
+    case MPI_WTIME_IS_GLOBAL:
+      *value = &predefined.wtime_is_global;
+      return true;
     case MPI_APPNUM:
       *value = &predefined.appnum;
       *found = predefined.has_appnum;
@@ -132,7 +144,8 @@ bool predefined_attribute(int keyval, void** value, bool* found) {
       predefined.last_used_code = object::last_used_code();
       *value = &predefined.last_used_code;
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 

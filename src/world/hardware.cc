@@ -19,9 +19,9 @@ struct Name {
   Level level;
 };
 constexpr Name kNames[] = {
-    {"mpi_shared_memory", Level::kHost}, {"hwloc://Machine", Level::kHost},
+    {"mpi_shared_memory", Level::kHost},  {"hwloc://Machine", Level::kHost},
     {"hwloc://Package", Level::kPackage}, {"hwloc://NUMANode", Level::kNuma},
-    {"hwloc://L3Cache", Level::kCache},  {"hwloc://Core", Level::kCore},
+    {"hwloc://L3Cache", Level::kCache},   {"hwloc://Core", Level::kCore},
 };
 
 int read_number(const char* path) {
@@ -30,7 +30,9 @@ int read_number(const char* path) {
   char text[64] = "";
   char* got = std::fgets(text, sizeof text, file);
   std::fclose(file);
-  return got && std::isdigit(static_cast<unsigned char>(*got)) ? std::atoi(got) : -1;
+  return got && std::isdigit(static_cast<unsigned char>(*got))
+             ? static_cast<int>(std::strtol(got, nullptr, 10))
+             : -1;
 }
 
 int numa_of(int cpu) {
@@ -40,7 +42,8 @@ int numa_of(int cpu) {
   if (!directory) return -1;
   int node = -1;
   while (const dirent* entry = readdir(directory))
-    if (std::strncmp(entry->d_name, "node", 4) == 0) node = std::atoi(entry->d_name + 4);
+    if (std::strncmp(entry->d_name, "node", 4) == 0)
+      node = static_cast<int>(std::strtol(entry->d_name + 4, nullptr, 10));
   closedir(directory);
   return node;
 }
@@ -50,11 +53,19 @@ int numa_of(int cpu) {
 int part_of(Level level, int cpu) {
   const char* format = nullptr;
   switch (level) {
-    case Level::kHost: return 0;
-    case Level::kNuma: return numa_of(cpu);
-    case Level::kPackage: format = "/sys/devices/system/cpu/cpu%d/topology/physical_package_id"; break;
-    case Level::kCache: format = "/sys/devices/system/cpu/cpu%d/cache/index3/shared_cpu_list"; break;
-    case Level::kCore: format = "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list"; break;
+    case Level::kHost:
+      return 0;
+    case Level::kNuma:
+      return numa_of(cpu);
+    case Level::kPackage:
+      format = "/sys/devices/system/cpu/cpu%d/topology/physical_package_id";
+      break;
+    case Level::kCache:
+      format = "/sys/devices/system/cpu/cpu%d/cache/index3/shared_cpu_list";
+      break;
+    case Level::kCore:
+      format = "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list";
+      break;
   }
   char path[128];
   std::snprintf(path, sizeof path, format, cpu);

@@ -26,27 +26,28 @@ Status spread(const Participants& who, int leader, std::vector<int64_t>& words) 
   int mask = 1;
   for (; mask < size; mask <<= 1) {
     if (!(relative & mask)) continue;
-    VICINITY_TRY(p2p::recv(words.data(), static_cast<MPI_Count>(words.size()), type, rank(relative - mask), who.tag, *who.via,
-                           Lane::kControl));
+    VICINITY_TRY(p2p::recv(words.data(), static_cast<MPI_Count>(words.size()), type, rank(relative - mask),
+                           who.tag, *who.via, Lane::kControl));
     break;
   }
   for (mask >>= 1; mask > 0; mask >>= 1)
     if (relative + mask < size)
-      VICINITY_TRY(p2p::send(words.data(), static_cast<MPI_Count>(words.size()), type, rank(relative + mask), who.tag, *who.via,
-                             Lane::kControl));
+      VICINITY_TRY(p2p::send(words.data(), static_cast<MPI_Count>(words.size()), type, rank(relative + mask),
+                             who.tag, *who.via, Lane::kControl));
   return base::kOk;
 }
 
 Status swap(const Introduction& mine, const std::vector<int64_t>& out, std::vector<int64_t>& in) {
   object::Datatype& type = object::builtin(MPI_INT64_T);
-  return p2p::sendrecv(out.data(), static_cast<MPI_Count>(out.size()), type, mine.remote_leader, mine.tag, in.data(),
-                       static_cast<MPI_Count>(in.size()), type, mine.remote_leader, mine.tag, *mine.bridge,
-                       Lane::kControl);
+  return p2p::sendrecv(out.data(), static_cast<MPI_Count>(out.size()), type, mine.remote_leader, mine.tag,
+                       in.data(), static_cast<MPI_Count>(in.size()), type, mine.remote_leader, mine.tag,
+                       *mine.bridge, Lane::kControl);
 }
 
 }  // namespace
 
-Result<Acquaintance> introduce(const Participants& who, int leader, const Group& own, const Introduction& mine) {
+Result<Acquaintance> introduce(const Participants& who, int leader, const Group& own,
+                               const Introduction& mine) {
   // First sizes and sides, then the lists.
   std::vector<int64_t> header(2);
   if (mine.bridge) VICINITY_TRY(swap(mine, {own.size(), mine.low ? 1 : 0}, header));
@@ -68,8 +69,8 @@ Status join(Participants who, int leader, const Introduction& mine, const Acquai
     object::release(own);
     return fail(MPI_ERR_GROUP, "the two groups of an intercommunicator share a process");
   }
-  // Every participant of a bridged agreement takes the second step, so each has to know of the bridge; only the
-  // leader uses it.
+  // Every participant of a bridged agreement takes the second step, so each has to know of the bridge; only
+  // the leader uses it.
   who.bridge = mine.bridge ? mine.bridge : who.via;
   who.leader = leader;
   who.remote_leader = mine.remote_leader;
@@ -85,8 +86,8 @@ Status join(Participants who, int leader, const Introduction& mine, const Acquai
     object::release(own);
     return fail(MPI_ERR_NO_MEM, "no memory for a group");
   }
-  *out = assemble(Parts{
-      .context = *context, .group = own, .remote = remote, .low_group = other.low, .parent = parent});
+  *out = assemble(
+      Parts{.context = *context, .group = own, .remote = remote, .low_group = other.low, .parent = parent});
   return *out ? kOk : fail(MPI_ERR_NO_MEM, "no memory for a communicator");
 }
 

@@ -27,7 +27,8 @@ struct Acquaintance {
   bool low = false;
 };
 
-Result<Acquaintance> introduce(const Participants& who, int leader, const Group& own, const Introduction& mine);
+Result<Acquaintance> introduce(const Participants& who, int leader, const Group& own,
+                               const Introduction& mine);
 
 // The agreement and the construction; takes over the reference to `own`. `parent` may be nullptr.
 Status join(Participants who, int leader, const Introduction& mine, const Acquaintance& other, Group* own,

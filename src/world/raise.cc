@@ -96,7 +96,8 @@ void set_default_file_handler(object::Errhandler& handler) {
 int raise(const char* function, base::Status status, Communicator* comm) {
   Report report{function, status.code()};
   if (comm) {
-    std::snprintf(report.where, sizeof report.where, " (communicator %s)", comm->name[0] ? comm->name : "without name");
+    std::snprintf(report.where, sizeof report.where, " (communicator %s)",
+                  comm->name[0] ? comm->name : "without name");
   } else {
     comm = object::predefined_communicators[1];
   }

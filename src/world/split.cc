@@ -37,8 +37,8 @@ Result<std::vector<Choice>> gather_remote(Communicator& inter, const std::vector
   const MPI_Count remote_count = MPI_Count{2} * static_cast<MPI_Count>(all.size());
   const int tag = static_cast<int>(inter.agreements++ & object::kTagUpperBound);
   if (inter.rank == 0)
-    VICINITY_TRY(p2p::sendrecv(own.data(), MPI_Count{2} * static_cast<MPI_Count>(own.size()), type, 0, tag, all.data(),
-                               remote_count, type, 0, tag, inter, object::Lane::kControl));
+    VICINITY_TRY(p2p::sendrecv(own.data(), MPI_Count{2} * static_cast<MPI_Count>(own.size()), type, 0, tag,
+                               all.data(), remote_count, type, 0, tag, inter, object::Lane::kControl));
   else
     static_cast<void>(tag);
   VICINITY_TRY(coll::bcast(all.data(), remote_count, type, 0, *inter.local));

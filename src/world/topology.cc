@@ -33,10 +33,14 @@ bool Topology::wrap(size_t dimension, int64_t& coordinate) const {
 
 const char* topology_name(int kind) {
   switch (kind) {
-    case MPI_CART: return "Cartesian topology";
-    case MPI_GRAPH: return "graph topology";
-    case MPI_DIST_GRAPH: return "distributed graph topology";
-    default: return "topology";
+    case MPI_CART:
+      return "Cartesian topology";
+    case MPI_GRAPH:
+      return "graph topology";
+    case MPI_DIST_GRAPH:
+      return "distributed graph topology";
+    default:
+      return "topology";
   }
 }
 
@@ -112,7 +116,8 @@ class Search {
   int budget_ = 100000;
 };
 
-// Should the search take too long: deal the prime factors out, greatest first, each to the smallest product so far.
+// Should the search take too long: deal the prime factors out, greatest first, each to the smallest product
+// so far.
 std::vector<int> deal(int n, size_t count) {
   std::vector<int> dims(count, 1);
   for (int factor : factors_of(n)) *std::min_element(dims.begin(), dims.end()) *= factor;
@@ -127,21 +132,25 @@ object::Status balance_dims(int nodes, int count, int* dims) {
   int64_t fixed = 1;
   for (int i = 0; i < count; ++i) {
     if (dims[i] < 0) return fail(MPI_ERR_DIMS, "dims[%d] is %d", i, dims[i]);
-    if (dims[i] == 0) ++free;
-    else fixed *= dims[i];
+    if (dims[i] == 0)
+      ++free;
+    else
+      fixed *= dims[i];
     if (fixed > nodes) break;
   }
   if (fixed > nodes || nodes % fixed != 0)
-    return fail(MPI_ERR_DIMS, "%d nodes cannot be divided by the given dimensions, whose product is %lld", nodes,
-                static_cast<long long>(fixed));
+    return fail(MPI_ERR_DIMS, "%d nodes cannot be divided by the given dimensions, whose product is %lld",
+                nodes, static_cast<long long>(fixed));
   if (free == 0) {
     if (fixed != nodes && count > 0)
-      return fail(MPI_ERR_DIMS, "the given dimensions hold %lld nodes, not %d", static_cast<long long>(fixed), nodes);
+      return fail(MPI_ERR_DIMS, "the given dimensions hold %lld nodes, not %d", static_cast<long long>(fixed),
+                  nodes);
     return object::kOk;
   }
   const int rest = static_cast<int>(nodes / fixed);
   std::vector<int> best;
-  if (!Search(rest).find(rest, static_cast<size_t>(free), rest, best)) best = deal(rest, static_cast<size_t>(free));
+  if (!Search(rest).find(rest, static_cast<size_t>(free), rest, best))
+    best = deal(rest, static_cast<size_t>(free));
   size_t next = 0;
   for (int i = 0; i < count; ++i)
     if (dims[i] == 0) dims[i] = best[next++];

@@ -22,8 +22,8 @@ struct Topology {
   std::vector<int> sources, source_weights, destinations, destination_weights;
   bool weighted = false;
 
-  int rank_at(const int* at) const;                    // MPI_CART; coordinates are in range
-  std::vector<int> coords_of(int rank) const;          // MPI_CART
+  int rank_at(const int* at) const;                        // MPI_CART; coordinates are in range
+  std::vector<int> coords_of(int rank) const;              // MPI_CART
   bool wrap(size_t dimension, int64_t& coordinate) const;  // false: beyond the edge of a line
 };
 

@@ -39,15 +39,19 @@ Result<ParamBase*> variable_at(int index) {
 
 Result<ParamBase*> variable_of(MPI_T_cvar_handle handle) {
   VICINITY_TRY(check_begun());
-  if (!handles().contains(handle)) return fail(MPI_T_ERR_INVALID_HANDLE, "argument `handle` is no control variable");
+  if (!handles().contains(handle))
+    return fail(MPI_T_ERR_INVALID_HANDLE, "argument `handle` is no control variable");
   return handle->param;
 }
 
 MPI_Datatype type_of(ParamType type) {
   switch (type) {
-    case ParamType::kInt: return MPI_COUNT;
-    case ParamType::kBool: return MPI_INT;
-    case ParamType::kText: return MPI_CHAR;
+    case ParamType::kInt:
+      return MPI_COUNT;
+    case ParamType::kBool:
+      return MPI_INT;
+    case ParamType::kText:
+      return MPI_CHAR;
   }
   return MPI_CHAR;
 }
@@ -154,8 +158,10 @@ Status t_cvar_write(MPI_T_cvar_handle handle, const void* buf) {
   if (!param.ok()) return param.status();
   if (!buf) return fail(MPI_T_ERR_INVALID, "argument `buf` is a null pointer");
   switch ((*param)->type) {
-    case ParamType::kInt: return write_text(**param, std::to_string(*static_cast<const MPI_Count*>(buf)));
-    case ParamType::kBool: return write_text(**param, *static_cast<const int*>(buf) ? "yes" : "no");
+    case ParamType::kInt:
+      return write_text(**param, std::to_string(*static_cast<const MPI_Count*>(buf)));
+    case ParamType::kBool:
+      return write_text(**param, *static_cast<const int*>(buf) ? "yes" : "no");
     case ParamType::kText: {
       const char* text = static_cast<const char*>(buf);
       return write_text(**param, std::string(text, strnlen(text, kTextRoom - 1)));

@@ -40,7 +40,8 @@ bool continuous(const PerformanceVariable& variable) {
 
 Status check_session(MPI_T_pvar_session session) {
   VICINITY_TRY(check_begun());
-  return sessions().contains(session) ? kOk : fail(MPI_T_ERR_INVALID_SESSION, "argument `session` is no session");
+  return sessions().contains(session) ? kOk
+                                      : fail(MPI_T_ERR_INVALID_SESSION, "argument `session` is no session");
 }
 
 Status check_handle(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
@@ -83,13 +84,15 @@ Status stop(MPI_T_pvar_handle_t& handle) {
 }
 
 Status reset(MPI_T_pvar_handle_t& handle) {
-  if (continuous(*handle.variable)) return fail(MPI_T_ERR_PVAR_NO_WRITE, "%s is read-only", handle.variable->name);
+  if (continuous(*handle.variable))
+    return fail(MPI_T_ERR_PVAR_NO_WRITE, "%s is read-only", handle.variable->name);
   for (size_t i = 0; i < handle.elements.size(); ++i) set(handle, i, 0);
   return kOk;
 }
 
 // MPI_T_PVAR_ALL_HANDLES means all of the session to which the operation applies.
-Status apply(Status (*operation)(MPI_T_pvar_handle_t&), MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+Status apply(Status (*operation)(MPI_T_pvar_handle_t&), MPI_T_pvar_session session,
+             MPI_T_pvar_handle handle) {
   if (handle == MPI_T_PVAR_ALL_HANDLES) {
     VICINITY_TRY(check_session(session));
     for (MPI_T_pvar_handle one : session->handles)
@@ -117,14 +120,15 @@ Status t_pvar_get_index(const char* name, int var_class, int* pvar_index) {
   VICINITY_TRY(check_begun());
   const auto& all = performance_variables();
   for (size_t i = 0; name && i < all.size(); ++i)
-    if (all[i].variable_class == var_class && std::strcmp(all[i].name, name) == 0) return give(pvar_index, i), kOk;
-  return fail(MPI_T_ERR_INVALID_NAME, "there is no performance variable %s of class %d", name ? name : "(null)",
-              var_class);
+    if (all[i].variable_class == var_class && std::strcmp(all[i].name, name) == 0)
+      return give(pvar_index, i), kOk;
+  return fail(MPI_T_ERR_INVALID_NAME, "there is no performance variable %s of class %d",
+              name ? name : "(null)", var_class);
 }
 
 Status t_pvar_get_info(int pvar_index, char* name, int* name_len, int* verbosity, int* var_class,
-                       object::Datatype** datatype, MPI_T_enum* enumtype, char* desc, int* desc_len, int* bind,
-                       int* readonly, int* is_continuous, int* atomic) {
+                       object::Datatype** datatype, MPI_T_enum* enumtype, char* desc, int* desc_len,
+                       int* bind, int* readonly, int* is_continuous, int* atomic) {
   VICINITY_TRY(check_begun());
   VICINITY_TRY(check_index(pvar_index, performance_variables().size(), "performance variable"));
   const PerformanceVariable& variable = performance_variables()[static_cast<size_t>(pvar_index)];
@@ -161,7 +165,8 @@ Status t_pvar_session_free(MPI_T_pvar_session* session) {
   return kOk;
 }
 
-Status t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void*, MPI_T_pvar_handle* handle, int* count) {
+Status t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void*, MPI_T_pvar_handle* handle,
+                           int* count) {
   VICINITY_TRY(check_session(session));
   VICINITY_TRY(check_index(pvar_index, performance_variables().size(), "performance variable"));
   if (!handle) return fail(MPI_T_ERR_INVALID, "argument `handle` is a null pointer");
@@ -185,9 +190,15 @@ Status t_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle* handle)
   return kOk;
 }
 
-Status t_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return apply(start, session, handle); }
-Status t_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return apply(stop, session, handle); }
-Status t_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return apply(reset, session, handle); }
+Status t_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+  return apply(start, session, handle);
+}
+Status t_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+  return apply(stop, session, handle);
+}
+Status t_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+  return apply(reset, session, handle);
+}
 
 Status t_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* buf) {
   VICINITY_TRY(check_handle(session, handle));

@@ -36,7 +36,8 @@ std::vector<Category> make_categories() {
   std::vector<const char*> rooms = {"channel", "p2p"};
   const auto& cvars = control_variables();
   for (const base::ParamBase* param : cvars)
-    if (std::none_of(rooms.begin(), rooms.end(), [&](const char* room) { return std::strcmp(room, param->room) == 0; }))
+    if (std::none_of(rooms.begin(), rooms.end(),
+                     [&](const char* room) { return std::strcmp(room, param->room) == 0; }))
       rooms.push_back(param->room);
   std::sort(rooms.begin(), rooms.end(), [](const char* a, const char* b) { return std::strcmp(a, b) < 0; });
   std::vector<Category> all;
@@ -139,8 +140,8 @@ Status t_category_get_num(int* num_cat) {
   return kOk;
 }
 
-Status t_category_get_info(int cat_index, char* name, int* name_len, char* desc, int* desc_len, int* num_cvars,
-                           int* num_pvars, int* num_categories) {
+Status t_category_get_info(int cat_index, char* name, int* name_len, char* desc, int* desc_len,
+                           int* num_cvars, int* num_pvars, int* num_categories) {
   Result<const Category*> category = category_at(cat_index);
   if (!category.ok()) return category.status();
   give_text((*category)->name, name, name_len);
@@ -209,8 +210,8 @@ Status t_event_get_num(int* num_events) {
   return kOk;
 }
 
-Status t_event_get_info(int, char*, int*, int*, MPI_Datatype*, MPI_Aint*, int*, MPI_T_enum*, Info**, char*, int*,
-                        int*) {
+Status t_event_get_info(int, char*, int*, int*, MPI_Datatype*, MPI_Aint*, int*, MPI_T_enum*, Info**, char*,
+                        int*, int*) {
   return no_event(MPI_T_ERR_INVALID_INDEX);
 }
 Status t_event_get_index(const char*, int*) { return no_event(MPI_T_ERR_INVALID_NAME); }
@@ -220,9 +221,12 @@ Status t_event_handle_alloc(int, void*, Info*, MPI_T_event_registration*) {
 Status t_event_handle_free(MPI_T_event_registration, void*, MPI_T_event_free_cb_function) {
   return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
-Status t_event_handle_get_info(MPI_T_event_registration, Info**) { return no_event(MPI_T_ERR_INVALID_HANDLE); }
+Status t_event_handle_get_info(MPI_T_event_registration, Info**) {
+  return no_event(MPI_T_ERR_INVALID_HANDLE);
+}
 Status t_event_handle_set_info(MPI_T_event_registration, Info*) { return no_event(MPI_T_ERR_INVALID_HANDLE); }
-Status t_event_register_callback(MPI_T_event_registration, MPI_T_cb_safety, Info*, void*, MPI_T_event_cb_function) {
+Status t_event_register_callback(MPI_T_event_registration, MPI_T_cb_safety, Info*, void*,
+                                 MPI_T_event_cb_function) {
   return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
 Status t_event_callback_get_info(MPI_T_event_registration, MPI_T_cb_safety, Info**) {

@@ -44,7 +44,7 @@ struct PerformanceVariable {
   const char* text;
   int variable_class;
   Unit unit;
-  bool per_peer;                            // one element for each process of the table
+  bool per_peer;  // one element for each process of the table
   uint64_t (*read)(int argument, uint32_t peer);
   int argument;
 };
