@@ -112,6 +112,9 @@ TEST_F(ApiTest, NothingToWaitFor) {
   ASSERT_TRUE(entry::waitany(2, requests, &index, &status).ok());
   EXPECT_EQ(index, MPI_UNDEFINED);
   EXPECT_EQ(status.MPI_SOURCE, MPI_ANY_SOURCE);
+  status.MPI_ERROR = 777;
+  ASSERT_TRUE(entry::wait(&requests[0], &status).ok());
+  EXPECT_EQ(status.MPI_ERROR, MPI_SUCCESS);  // Expect: an empty status is empty altogether
   ASSERT_TRUE(entry::testany(2, requests, &index, &flag, &status).ok());
   EXPECT_TRUE(flag && index == MPI_UNDEFINED);
   ASSERT_TRUE(entry::waitsome(2, requests, &outcount, indices, nullptr).ok());

@@ -14,6 +14,17 @@ void give_status(MPI_Status* out, const MPI_Status& in) {
   out->MPI_ERROR = error;
 }
 
+void give_empty(MPI_Status* status) {
+  if (status) *status = object::empty_status();
+}
+
+void blame(const Request& request) {
+  // A communicator that only this request keeps alive is gone before the door can ask for its handler.
+  Communicator* comm = request.comm;
+  if (comm && (comm->predefined() || comm->references.load(std::memory_order_relaxed) > 1))
+    object::blame(comm);
+}
+
 Status resolve(MPI_Request handle, Request*& request, int index) {
   request = nullptr;
   if (handle == MPI_REQUEST_NULL) return object::kOk;
@@ -31,7 +42,7 @@ Status resolve(MPI_Request handle, Request*& request, int index) {
 Status take(Request& request, MPI_Request* handle, MPI_Status* status) {
   const Status error = request.ops->take ? request.ops->take(request) : Status(request.error);
   give_status(status, request.status);
-  if (!error.ok() && request.comm) object::blame(request.comm);
+  if (!error.ok()) blame(request);
   if (request.persistent) {
     request.active = false;
   } else {
@@ -51,6 +62,7 @@ Status finish(Request* request, MPI_Status* status) {
   base::wait_until([request] { return request->complete; });
   const Status error = request->ops->take ? request->ops->take(*request) : Status(request->error);
   give_status(status, request->status);
+  if (!error.ok()) blame(*request);
   request->ops->free(*request);
   return error;
 }

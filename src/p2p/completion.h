@@ -10,6 +10,12 @@ namespace vicinity::p2p {
 // All of a status but MPI_ERROR, which single completions leave alone (MPI 5.0, 3.2.5).
 void give_status(MPI_Status* out, const MPI_Status& in);
 
+// The empty status of a request that is null or inactive, MPI_ERROR included (MPI 5.0, 3.7.3).
+void give_empty(MPI_Status* status);
+
+// The failure of this request goes to the error handler of its communicator.
+void blame(const Request& request);
+
 // The request behind a handle; nullptr for MPI_REQUEST_NULL; MPI_ERR_REQUEST for what is none.
 // `index` >= 0 names its place in an array.
 Status resolve(MPI_Request handle, Request*& request, int index = -1);

@@ -12,11 +12,11 @@ namespace {
 // Empty status for nothing to wait for; else the request's own, once it is complete.
 Status look(Request* request, int* flag, MPI_Status* status) {
   *flag = idle(request) || request->complete;
-  if (idle(request)) return give_status(status, object::empty_status()), object::kOk;
+  if (idle(request)) return give_empty(status), object::kOk;
   if (!request->complete) return object::kOk;
   const Status error = request->ops->take ? request->ops->take(*request) : Status(request->error);
   give_status(status, request->status);
-  if (!error.ok() && request->comm) object::blame(request->comm);
+  if (!error.ok()) blame(*request);
   return error;
 }
 
@@ -70,7 +70,7 @@ Status request_get_status_any(int count, const MPI_Request* handles, int* index,
     return look(request, flag, status);
   }
   *flag = !open;
-  if (!open) give_status(status, object::empty_status());
+  if (!open) give_empty(status);
   return object::kOk;
 }
 

@@ -42,8 +42,6 @@ bool all_complete(int count, const MPI_Request* handles) {
   return true;
 }
 
-void give_empty(MPI_Status* status) { give_status(status, object::empty_status()); }
-
 // Keeps the class of each error until it is known whether the statuses need them at all.
 class Errors {
  public:

@@ -102,7 +102,7 @@ Status describe(object::Request& request) {
   switch (request.error) {
     case MPI_ERR_TRUNCATE:
       return object::fail(MPI_ERR_TRUNCATE,
-                          "the message from rank %d with tag %d has %" PRIu64
+                          "the message from rank %d with tag %d is truncated: it has %" PRIu64
                           " bytes, the receive buffer has room for %" PRIu64,
                           t.status.MPI_SOURCE, t.status.MPI_TAG, t.length, t.bytes);
     case MPI_ERR_PROC_ABORTED: {
