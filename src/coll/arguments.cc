@@ -98,15 +98,17 @@ Result<Blocks> mixed_blocks(const void* buffer, CountArray counts, CountArray di
 
 Status check_alias(const Typed& sent, const Typed& received) {
   if (sent.at != received.at || sent.at == MPI_BOTTOM || sent.bytes() == 0) return object::kOk;
-  return fail(MPI_ERR_BUFFER,
-              "send and receive buffer overlap: this rank's block is at the same address in both; use MPI_IN_PLACE");
+  return fail(
+      MPI_ERR_BUFFER,
+      "send and receive buffer overlap: this rank's block is at the same address in both; use MPI_IN_PLACE");
 }
 
 Status check_own(const Typed& sent, const Typed& received) {
   if (sent.bytes() == received.bytes()) return object::kOk;
   return fail(sent.bytes() > received.bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
               "this rank sends %llu bytes to itself but expects %llu from itself",
-              static_cast<unsigned long long>(sent.bytes()), static_cast<unsigned long long>(received.bytes()));
+              static_cast<unsigned long long>(sent.bytes()),
+              static_cast<unsigned long long>(received.bytes()));
 }
 
 Result<Datatype*> check_reduction(const ReductionArguments& a) {

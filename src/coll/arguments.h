@@ -45,8 +45,8 @@ Result<Blocks> mixed_blocks(const void* buffer, CountArray counts, CountArray di
                             const MPI_Datatype* types, int ranks, const Names& names);
 
 // What a rank sends to itself must not already be there, and must be what it expects from itself. The first
-// mistake is seen before the call begins; the second is found while it runs, as with any other rank's data, so
-// the rank takes part in the call.
+// mistake is seen before the call begins; the second is found while it runs, as with any other rank's data,
+// so the rank takes part in the call.
 Status check_alias(const Typed& sent, const Typed& received);
 Status check_own(const Typed& sent, const Typed& received);
 

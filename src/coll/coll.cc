@@ -27,6 +27,7 @@ uint32_t agreement(int root, const Op* op) {
 
 // How long a call waits before it looks for signs that the ranks called different collectives.
 constexpr int64_t kPatience_ns = 50'000'000;
+constexpr int kLooksBeforeNotice = 10;
 
 // Runs the schedule on until it is over. Now and then it asks whether waiting makes sense.
 class Patient {
@@ -40,6 +41,7 @@ class Patient {
     if (now < look_at_ns_) return false;
     look_at_ns_ = now + kPatience_ns;
     const Status status = transport_.suspect(schedule_);
+    if (++looks_ == kLooksBeforeNotice) transport_.notify(schedule_);
     if (!status.ok()) Engine<Transport>::give_up(schedule_, transport_, status);
     return !status.ok();
   }
@@ -48,6 +50,7 @@ class Patient {
   Schedule& schedule_;
   Transport& transport_;
   uint32_t polls_ = 0;
+  int looks_ = 0;
   int64_t look_at_ns_ = 0;
 };
 

@@ -122,6 +122,19 @@ TEST(Mismatch, NamesWhatTheOtherRankCalled) {
   EXPECT_TRUE(says(MPI_ERR_OTHER, "MPI_Scan, 1 calls earlier"));
 }
 
+TEST(Mismatch, ANoticeIsProofOnlyForTheSameCall) {
+  Schedule schedule;
+  schedule.kind = Kind::kGather;
+  const int ours = make_tag(Kind::kGather, 0, 10);
+  auto code = [&](Kind kind, uint32_t sequence) {
+    return judge_notice(schedule, Side::kOwn, 3, ours, make_tag(kind, 0, sequence) | kNotice).code();
+  };
+  EXPECT_EQ(code(Kind::kGather, 10), MPI_SUCCESS);
+  EXPECT_EQ(code(Kind::kScatter, 9), MPI_SUCCESS);
+  EXPECT_EQ(code(Kind::kScatter, 10), MPI_ERR_OTHER);
+  EXPECT_TRUE(says(MPI_ERR_OTHER, "rank 3 waits in MPI_Scatter while this rank is in MPI_Gather"));
+}
+
 TEST(Tag, KeepsItsParts) {
   for (uint32_t sequence : {0u, 1u, kSequenceMask})
     for (uint32_t root : {0u, 30u, 31u, 32u, ~0u})
@@ -130,6 +143,8 @@ TEST(Tag, KeepsItsParts) {
         EXPECT_GE(tag, 0);
         EXPECT_EQ(kind_of(tag), static_cast<Kind>(k));
         EXPECT_EQ(sequence_of(tag), sequence);
+        EXPECT_FALSE(is_notice(tag));
+        EXPECT_EQ(kind_of(tag | kNotice), static_cast<Kind>(k));
       }
 }
 

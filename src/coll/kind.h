@@ -4,7 +4,8 @@
 // A tag names the operation, a few bits of what all ranks must agree on (root, predefined operation),
 // and the sequence number of the call on its communicator:
 //
-//   bit 30..25  kind       which operation
+//   bit 30      notice     not data: the sender waits in this call for the receiver (mismatch.h)
+//   bit 29..25  kind       which operation
 //   bit 24..20  agreement  a number made of root and operation, modulo 32
 //   bit 19..0   sequence   number of the call on this communicator, modulo 2^20
 //
@@ -38,6 +39,8 @@ enum class Kind : uint8_t {
 };
 inline constexpr uint8_t kKinds = static_cast<uint8_t>(Kind::kExscan) + 1;
 
+static_assert(kKinds <= 32);
+
 const char* mpi_name(Kind kind);  // "MPI_Bcast"
 
 inline constexpr uint32_t kSequenceMask = (1u << 20) - 1;
@@ -47,8 +50,10 @@ inline int make_tag(Kind kind, uint32_t agreement, uint32_t sequence) {
   return static_cast<int>(static_cast<uint32_t>(kind) << 25 | agreement % 32 << 20 |
                           (sequence & kSequenceMask));
 }
+inline constexpr int kNotice = 1 << 30;
+inline bool is_notice(int tag) { return (tag & kNotice) != 0; }
 inline Kind kind_of(int tag) {
-  const uint32_t kind = static_cast<uint32_t>(tag) >> 25;
+  const uint32_t kind = static_cast<uint32_t>(tag & ~kNotice) >> 25;
   return kind < kKinds ? static_cast<Kind>(kind) : Kind::kNone;
 }
 inline uint32_t sequence_of(int tag) { return static_cast<uint32_t>(tag) & kSequenceMask; }

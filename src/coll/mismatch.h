@@ -4,7 +4,13 @@
 // Messages of one pair of ranks arrive in order, and blocking collectives of one communicator follow
 // one another. So while this rank waits for `peer` in call number s, the oldest message of that peer that
 // nobody has received should belong to nothing: a message of the same call would have been matched.
-// Whatever its tag names instead is what the peer called. Only who waits for long looks (state.h).
+// Whatever its tag names instead is what the peer called.
+//
+// Ranks that all wait have sent nothing. So who has waited for very long sends a notice, an empty message
+// that says in which call, to whom it waits for. A notice of our own call number that names another
+// operation is proof as well; any other is out of date.
+//
+// Only who waits for long does and looks for any of this (Patient in coll.cc).
 #pragma once
 
 #include "coll/schedule.h"
@@ -14,5 +20,8 @@ namespace vicinity::coll {
 // kOk, or a failure that says what the ranks called. `expected` is the tag that this rank waits for from
 // `step.peer`, `stray` the tag of the oldest unreceived message of that peer.
 Status judge(const Schedule& schedule, const Step& step, int expected, int stray);
+
+// The same for a notice of rank `peer`; `expected` is our own tag on that side.
+Status judge_notice(const Schedule& schedule, Side side, int peer, int expected, int notice);
 
 }  // namespace vicinity::coll

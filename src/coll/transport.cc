@@ -7,6 +7,7 @@
 
 namespace vicinity::coll {
 
+using object::Communicator;
 using object::Lane;
 using object::Request;
 
@@ -49,15 +50,64 @@ void Transport::abandon(void* ticket, const Step&) {
   lingers_ = true;
 }
 
-Status Transport::suspect(const Schedule& schedule) const {
+namespace {
+
+constexpr int kMostNotices = 64;
+
+template <class Visit>
+void each_awaited(const Schedule& schedule, Visit&& visit) {
   for (size_t i = schedule.oldest; i < schedule.next; ++i) {
     const Step& step = schedule.steps[i];
-    int stray = 0;
-    if (step.what != Step::What::kRecv || !step.pending || done(step.ticket)) continue;
-    if (!p2p::peek(step.peer, of(step.side), Lane::kCollective, &stray)) continue;
-    VICINITY_TRY(judge(schedule, step, schedule.tag[static_cast<size_t>(step.side)], stray));
+    if (step.what == Step::What::kRecv && step.pending) visit(step);
   }
-  return object::kOk;
+}
+
+}  // namespace
+
+// Takes the notices out of the way of the messages behind them.
+Status Transport::read_notices(const Schedule& schedule, Side side) {
+  Communicator& comm = of(side);
+  Status status;
+  for (int peer = 0; peer < comm.peers().size(); ++peer) {
+    int tag = 0;
+    while (p2p::peek(peer, comm, Lane::kCollective, &tag) && is_notice(tag)) {
+      VICINITY_TRY(p2p::recv(nullptr, 0, object::builtin(MPI_BYTE), peer, tag, comm, Lane::kCollective));
+      const Status verdict = judge_notice(schedule, side, peer, schedule.tag[static_cast<size_t>(side)], tag);
+      if (status.ok()) status = verdict;
+    }
+  }
+  return status;
+}
+
+Status Transport::suspect(const Schedule& schedule) {
+  VICINITY_TRY(read_notices(schedule, Side::kOwn));
+  if (comm_.inter()) VICINITY_TRY(read_notices(schedule, Side::kOther));
+  Status status;
+  each_awaited(schedule, [&](const Step& step) {
+    int stray = 0;
+    if (!status.ok() || done(step.ticket) || !p2p::peek(step.peer, of(step.side), Lane::kCollective, &stray))
+      return;
+    status = judge(schedule, step, schedule.tag[static_cast<size_t>(step.side)], stray);
+  });
+  return status;
+}
+
+void Transport::notify(const Schedule& schedule) {
+  int notices = 0;
+  each_awaited(schedule, [&](const Step& step) {
+    if (done(step.ticket) || ++notices > kMostNotices) return;
+    Request* request = nullptr;
+    const int tag = schedule.tag[static_cast<size_t>(step.side)] | kNotice;
+    if (!p2p::isend(nullptr, 0, object::builtin(MPI_BYTE), step.peer, tag, of(step.side), Lane::kCollective,
+                    p2p::Mode::kStandard, &request)
+             .ok())
+      return;
+    if (request->complete) {
+      p2p::discard(request);
+    } else {
+      request->user_freed = true;
+    }
+  });
 }
 
 }  // namespace vicinity::coll

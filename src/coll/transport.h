@@ -17,8 +17,10 @@ class Transport {
   bool done(void* ticket) const { return static_cast<object::Request*>(ticket)->complete; }
   Status finish(void* ticket, uint64_t* bytes);
   void abandon(void* ticket, const Step& step);
-  // A failure when a rank that this schedule waits for is known to be in another collective.
-  Status suspect(const Schedule& schedule) const;
+  // A failure when a rank that this schedule depends on is known to be in another collective (mismatch.h).
+  Status suspect(const Schedule& schedule);
+  // Tells the ranks that this schedule waits for.
+  void notify(const Schedule& schedule);
   // True when a message went on without us after a failure: it may still use temporary memory.
   bool lingers() const { return lingers_; }
 
@@ -26,6 +28,7 @@ class Transport {
   object::Communicator& of(Side side) const {
     return comm_.inter() && side == Side::kOwn ? *comm_.local : comm_;
   }
+  Status read_notices(const Schedule& schedule, Side side);
   object::Communicator& comm_;
   bool lingers_ = false;
 };
