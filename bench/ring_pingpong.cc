@@ -55,7 +55,8 @@ void raw_turns(RawLine* to, RawLine* from, uint64_t& count, bool first) {
       to->payload[0] = count;
       __atomic_store_n(&to->flag, count, __ATOMIC_RELEASE);
     }
-    while (__atomic_load_n(&from->flag, __ATOMIC_ACQUIRE) != count) {}
+    while (__atomic_load_n(&from->flag, __ATOMIC_ACQUIRE) != count) {
+    }
     if (!first) {
       to->payload[0] = count;
       __atomic_store_n(&to->flag, count, __ATOMIC_RELEASE);
@@ -77,8 +78,10 @@ void bind_to(int which) {
 class Side {
  public:
   Side(region::Mapping& mapping, const region::Geometry& geometry, uint32_t self, bool membarrier)
-      : first_(self == 0), port_(mapping, geometry, options(self, membarrier), sink_),
-        sender_(port_.sender(1 - self)), data_(1 << 20) {
+      : first_(self == 0),
+        port_(mapping, geometry, options(self, membarrier), sink_),
+        sender_(port_.sender(1 - self)),
+        data_(1 << 20) {
     base::add_poller(&port_);
     base::set_sleeper(&port_);
   }
@@ -142,7 +145,8 @@ int main(int argc, char** argv) {
   const char* lines = std::getenv("RING_LINES");
   auto geometry = region::Geometry::advised(2, lines ? static_cast<uint32_t>(std::atoi(lines)) : 0, 64, 8192);
   auto mapping = region::Heap::create(geometry->region_bytes, {});
-  auto* raw = static_cast<RawLine*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* raw =
+      static_cast<RawLine*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   const bool membarrier = channel::ring::Port::register_membarrier();
   const pid_t child = fork();
   const uint32_t self = child == 0 ? 1 : 0;
@@ -151,8 +155,8 @@ int main(int argc, char** argv) {
   Side side(*mapping, *geometry, self, membarrier);
   uint64_t count = 0;
   if (self == 0)
-    std::printf("%8s %8s %8s %8s %8s %8s   (ns, medians of %d)\n", "bytes", "raw", "port", "wait", "over", "stream",
-                kBlocks);
+    std::printf("%8s %8s %8s %8s %8s %8s   (ns, medians of %d)\n", "bytes", "raw", "port", "wait", "over",
+                "stream", kBlocks);
   for (size_t bytes : sizes) {
     std::vector<double> times[kKinds], over;
     for (int block = -2; block < kBlocks; ++block)
@@ -167,8 +171,8 @@ int main(int argc, char** argv) {
         if (block >= 0 && kind == 1) over.push_back(ns - times[0].back());
       }
     if (self == 0)
-      std::printf("%8zu %8.0f %8.0f %8.0f %8.0f %8.1f\n", bytes, median(times[0]), median(times[1]), median(times[2]),
-                  median(over), median(times[3]));
+      std::printf("%8zu %8.0f %8.0f %8.0f %8.0f %8.1f\n", bytes, median(times[0]), median(times[1]),
+                  median(times[2]), median(over), median(times[3]));
   }
   std::fflush(nullptr);
   if (child == 0) _exit(0);

@@ -62,7 +62,8 @@ void announce() {
 void EngineLock::acquire() {
   uint32_t expected = 0;
   // SYNC POINT LOCK (acquire): pairs with release().
-  if (word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed)) return;
+  if (word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed))
+    return;
   wanting_.fetch_add(1, std::memory_order_relaxed);
   bool taken = false;
   for (int spins = 0; spins < kLockSpins && !taken; ++spins) {

@@ -18,18 +18,28 @@
 namespace vicinity::base {
 namespace {
 
-Param<int64_t> spin_us{"VICINITY_SPIN_US", "base", 100, 0, 1000000,
-                       "How long a wait polls without a pause before it begins to yield, in microseconds, when there "
-                       "is a core for every rank."};
-Param<int64_t> yield_us{"VICINITY_YIELD_US", "base", 1000, 0, 1000000,
-                        "How long a wait yields before it sleeps, in microseconds, when there is a core for every "
-                        "rank. With more ranks than cores it is some tens of yields."};
+Param<int64_t> spin_us{
+    "VICINITY_SPIN_US",
+    "base",
+    100,
+    0,
+    1000000,
+    "How long a wait polls without a pause before it begins to yield, in microseconds, when there "
+    "is a core for every rank."};
+Param<int64_t> yield_us{
+    "VICINITY_YIELD_US",
+    "base",
+    1000,
+    0,
+    1000000,
+    "How long a wait yields before it sleeps, in microseconds, when there is a core for every "
+    "rank. With more ranks than cores it is some tens of yields."};
 
-constexpr uint32_t kPollsPerLook = 256;      // polls between two looks at the clock
+constexpr uint32_t kPollsPerLook = 256;  // polls between two looks at the clock
 constexpr uint32_t kYieldsIfCrowded = 40;
-constexpr int kShortestSleep = 1000;         // us; a sleep always ends by itself: wakes are an optimisation
+constexpr int kShortestSleep = 1000;  // us; a sleep always ends by itself: wakes are an optimisation
 constexpr int kLongestSleep = 10000;
-constexpr int kShortestNap = 50;             // us; without a sleeper nobody can wake us
+constexpr int kShortestNap = 50;  // us; without a sleeper nobody can wake us
 constexpr int kLongestNap = 1000;
 
 constexpr int kMostPollers = 64;
@@ -119,9 +129,12 @@ void Waiter::again() {
 void Waiter::idle() {
   budget_ = 1;
   switch (phase_) {
-    case Phase::kSpin: return spun();
-    case Phase::kYield: return yield();
-    case Phase::kArmed: return sleep();
+    case Phase::kSpin:
+      return spun();
+    case Phase::kYield:
+      return yield();
+    case Phase::kArmed:
+      return sleep();
   }
 }
 
@@ -150,8 +163,8 @@ void Waiter::yield() {
   if (began_ == 0) began_ = before;
   note_yield(after - before);
   ++yields_;
-  const bool enough = crowded() ? yields_ >= kYieldsIfCrowded
-                                : after - began_ > (spin_us.get() + yield_us.get()) * 1000;
+  const bool enough =
+      crowded() ? yields_ >= kYieldsIfCrowded : after - began_ > (spin_us.get() + yield_us.get()) * 1000;
   if (!enough) return;
   // Announce the sleep; the caller's next poll is the last look before it.
   phase_ = Phase::kArmed;

@@ -32,7 +32,7 @@ class Poller {
 // A poller may add and remove pollers, itself too.
 void add_poller(Poller* poller);
 void remove_poller(Poller* poller);  // nothing happens if it was not added
-int progress();  // every poller once; returns the number of events
+int progress();                      // every poller once; returns the number of events
 
 // How to sleep and be woken, given by the channel that has shared memory (nullptr: timed sleep only).
 class Sleeper {
@@ -63,18 +63,20 @@ inline bool threads_multiple() { return detail::multiple; }
 class EngineLock {
  public:
   void lock() {
-    if (detail::multiple) [[unlikely]] lock_really();
+    if (detail::multiple) [[unlikely]]
+      lock_really();
   }
   void unlock() {
-    if (detail::multiple) [[unlikely]] unlock_really();
+    if (detail::multiple) [[unlikely]]
+      unlock_really();
   }
 
   // For wait_until().
   bool wanted() const { return wanting_.load(std::memory_order_relaxed) != 0; }
-  uint32_t release_all();             // returns the depth
+  uint32_t release_all();  // returns the depth
   void acquire_again(uint32_t depth);
-  void give_way();                    // lets at least one of those who want it have it
-  void forget();                      // the lock will be no more: gives it up if it is ours
+  void give_way();  // lets at least one of those who want it have it
+  void forget();    // the lock will be no more: gives it up if it is ours
 
  private:
   void lock_really();
@@ -82,11 +84,11 @@ class EngineLock {
   void acquire();
   void release();
 
-  std::atomic<uint32_t> word_{0};      // 0 free, 1 held, 2 held and somebody sleeps (futex)
-  std::atomic<uint32_t> wanting_{0};   // threads in acquire()
-  std::atomic<uint32_t> takings_{0};   // how often it was taken by those who had to wait
+  std::atomic<uint32_t> word_{0};     // 0 free, 1 held, 2 held and somebody sleeps (futex)
+  std::atomic<uint32_t> wanting_{0};  // threads in acquire()
+  std::atomic<uint32_t> takings_{0};  // how often it was taken by those who had to wait
   std::atomic<const void*> owner_{nullptr};
-  uint32_t depth_ = 0;                 // of the owner
+  uint32_t depth_ = 0;  // of the owner
 };
 extern EngineLock engine_lock;
 
@@ -99,7 +101,8 @@ class Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
   ~Waiter() {
-    if (armed_) [[unlikely]] disarm();
+    if (armed_) [[unlikely]]
+      disarm();
   }
   // After every progress(), with the number of its events, while the condition does not hold.
   void round(int events) {
@@ -120,7 +123,7 @@ class Waiter {
   void sleep();
   void disarm();
 
-  uint32_t budget_;          // polls until idle()
+  uint32_t budget_;  // polls until idle()
   Phase phase_;
   bool armed_ = false;
   uint32_t yields_ = 0;

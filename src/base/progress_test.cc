@@ -173,7 +173,8 @@ TEST_F(Multiple, TheRoleOfThePollerIsHandedOver) {
   std::atomic<int> ended{0};
   for (int t = 1; t <= 4; ++t)
     threads.emplace_back([&, t] {
-      for (int round = 1; round <= 20; ++round) wait_until([&] { return steps.steps >= round * 100 + t * 7; });
+      for (int round = 1; round <= 20; ++round)
+        wait_until([&] { return steps.steps >= round * 100 + t * 7; });
       ++ended;
     });
   for (std::thread& thread : threads) thread.join();

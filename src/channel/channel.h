@@ -58,13 +58,14 @@ class Sink {
 
 // One end towards one peer.
 template <class T>
-concept Channel = requires(T channel, const T constant, const Envelope& envelope, const void* data, size_t bytes) {
-  // Sends envelope and payload, or says kRetry and has no effect.
-  { channel.send(envelope, data, bytes) } -> std::same_as<Answer>;
-  // Most payload bytes that one send() takes.
-  { constant.largest() } -> std::convertible_to<size_t>;
-  // For `vicinity map` and performance variables: "self", "ring", ...
-  { T::name() } -> std::convertible_to<const char*>;
-};
+concept Channel =
+    requires(T channel, const T constant, const Envelope& envelope, const void* data, size_t bytes) {
+      // Sends envelope and payload, or says kRetry and has no effect.
+      { channel.send(envelope, data, bytes) } -> std::same_as<Answer>;
+      // Most payload bytes that one send() takes.
+      { constant.largest() } -> std::convertible_to<size_t>;
+      // For `vicinity map` and performance variables: "self", "ring", ...
+      { T::name() } -> std::convertible_to<const char*>;
+    };
 
 }  // namespace vicinity::channel

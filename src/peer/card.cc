@@ -31,16 +31,29 @@ base::Param<std::string> region_param{
     "VICINITY_REGION", "peer", "auto", "auto|memfd|file",
     "What local processes share: a memfd, a file in VICINITY_REGION_DIR, or whichever works (auto)."};
 base::Param<int64_t> ring_lines{
-    "VICINITY_RING_LINES", "channel", 0, 0, 65536,
+    "VICINITY_RING_LINES",
+    "channel",
+    0,
+    0,
+    65536,
     "Lines of 64 bytes in the ring of each directed pair; 0: by the number of local processes."};
 base::Param<int64_t> ring_buffers{
-    "VICINITY_RING_BUFFERS", "channel", 64, 4, 4096,
-    "Bulk buffers of one process, for messages that do not fit into ring lines.", "MV2_SMP_NUM_SEND_BUFFER"};
+    "VICINITY_RING_BUFFERS",
+    "channel",
+    64,
+    4,
+    4096,
+    "Bulk buffers of one process, for messages that do not fit into ring lines.",
+    "MV2_SMP_NUM_SEND_BUFFER"};
 base::Param<int64_t> ring_buffer_bytes{
-    "VICINITY_RING_BUFFER_BYTES", "channel", 8192, 1024, 1 << 20,
-    "Size of a bulk buffer.", "MV2_SMP_SEND_BUF_SIZE"};
+    "VICINITY_RING_BUFFER_BYTES", "channel", 8192, 1024, 1 << 20, "Size of a bulk buffer.",
+    "MV2_SMP_SEND_BUF_SIZE"};
 base::Param<int64_t> ring_eager{
-    "VICINITY_RING_EAGER", "channel", 16384, 1024, 1 << 20,
+    "VICINITY_RING_EAGER",
+    "channel",
+    16384,
+    1024,
+    1 << 20,
     "Largest message that a ring takes in one piece; longer ones are sent in several, or copied once.",
     "MV2_SMP_EAGERSIZE"};
 
@@ -122,8 +135,10 @@ class Reader {
   // `fine`: what next() returned could be understood.
   bool expect(bool fine) { return good_ = good_ && fine; }
   Status error() const {
-    return fail(base::kOther, "the card of rank %d is damaged at `%s`; do all ranks use the same build of "
-                "Vicinity MPI?", rank_, field_);
+    return fail(base::kOther,
+                "the card of rank %d is damaged at `%s`; do all ranks use the same build of "
+                "Vicinity MPI?",
+                rank_, field_);
   }
 
  private:
@@ -138,7 +153,8 @@ class Reader {
 std::string format_card(const Card& card) {
   char numbers[512];
   std::snprintf(numbers, sizeof numbers,
-                "pidns %" PRIu64 "\nuid %u\npid %d\nfd %d\nat %" PRIu64 "\nmembarrier %d\nlines %u\nbuffers %u\n"
+                "pidns %" PRIu64 "\nuid %u\npid %d\nfd %d\nat %" PRIu64
+                "\nmembarrier %d\nlines %u\nbuffers %u\n"
                 "buffer %u\nlargest %u\n",
                 card.pid_namespace, card.uid, card.pid, card.memfd + 1, card.token_address, card.membarrier,
                 card.ring_lines, card.buffers, card.buffer_bytes, card.largest);
@@ -155,8 +171,10 @@ base::Status parse_card(std::string_view text, int rank, Card* out) {
   int version = 0;
   if (!reader.expect(number(reader.next("vicinity"), &version, 1000000))) return reader.error();
   if (version != kCardVersion)
-    return fail(base::kOther, "rank %d speaks wire-up version %d, this rank %d; use one build of Vicinity MPI in "
-                "the whole job", rank, version, kCardVersion);
+    return fail(base::kOther,
+                "rank %d speaks wire-up version %d, this rank %d; use one build of Vicinity MPI in "
+                "the whole job",
+                rank, version, kCardVersion);
   Card card;
   auto word = [&](const char* name, std::string* to, size_t most) {
     const std::string_view value = reader.next(name);
@@ -189,8 +207,8 @@ base::Status make_card(bool reserve_memfd, Card* out) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   card.host = clean(host, 255);
-  card.host_id = clean(host_id_param.get().empty() ? read_line("/proc/sys/kernel/random/boot_id")
-                                                   : host_id_param.get(), 127);
+  card.host_id = clean(
+      host_id_param.get().empty() ? read_line("/proc/sys/kernel/random/boot_id") : host_id_param.get(), 127);
   struct stat info;
   if (stat("/proc/self/ns/pid", &info) == 0) card.pid_namespace = info.st_ino;
   card.uid = getuid();

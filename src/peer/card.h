@@ -21,20 +21,20 @@ namespace vicinity::peer {
 inline constexpr int kCardVersion = 1;
 
 struct Card {
-  std::string host;          // for people
-  std::string host_id;       // same text: same kernel (until proven otherwise)
+  std::string host;     // for people
+  std::string host_id;  // same text: same kernel (until proven otherwise)
   uint64_t pid_namespace = 0;
   uint32_t uid = 0;
   int32_t pid = 0;
-  int32_t memfd = -1;        // reserved descriptor, should this process become the creator of a region
-  region::Job nonce;         // of a region created by this process
+  int32_t memfd = -1;  // reserved descriptor, should this process become the creator of a region
+  region::Job nonce;   // of a region created by this process
   uint64_t token_address = 0;
   channel::cma::Token token{};
   bool membarrier = false;
-  std::string backing;       // VICINITY_REGION: auto, memfd, file
-  std::string directory;     // for a file
+  std::string backing;                                                  // VICINITY_REGION: auto, memfd, file
+  std::string directory;                                                // for a file
   uint32_t ring_lines = 0, buffers = 0, buffer_bytes = 0, largest = 0;  // wishes of the creator
-  CpuSet cpus;               // where it may run
+  CpuSet cpus;                                                          // where it may run
 };
 
 std::string format_card(const Card& card);

@@ -90,7 +90,8 @@ int Flusher::poll() {
       VirtualConnection& connection = world->table[loss.proc];
       if (connection.lost()) continue;
       ++events;
-      if (world->port && world->section[loss.proc] != kNoSection) world->port->close(world->section[loss.proc]);
+      if (world->port && world->section[loss.proc] != kNoSection)
+        world->port->close(world->section[loss.proc]);
       connection.lose(loss.why);
       world->sink->lost(loss.proc, loss.why);
     }
@@ -145,9 +146,10 @@ Status find_group(World& w) {
 Status all_reachable(const World& w) {
   for (uint32_t rank = 0; rank < w.count; ++rank) {
     if (w.section[rank] != kNoSection) continue;
-    return fail(base::kOther, "rank %u on host %s cannot be reached from rank %u on host %s: it runs under another "
-                "kernel, and there is no network channel yet. Run all ranks on one host", rank,
-                w.cards[rank].host.c_str(), w.self, w.cards[w.self].host.c_str());
+    return fail(base::kOther,
+                "rank %u on host %s cannot be reached from rank %u on host %s: it runs under another "
+                "kernel, and there is no network channel yet. Run all ranks on one host",
+                rank, w.cards[rank].host.c_str(), w.self, w.cards[w.self].host.c_str());
   }
   return base::kOk;
 }
@@ -158,7 +160,8 @@ void connect_rings(World& w, const region::Geometry& geometry, uint32_t generati
   options.procs = w.group.data();
   options.generation = generation;
   options.largest = w.cards[w.group[0]].largest;
-  options.membarrier = std::all_of(w.group.begin(), w.group.end(), [&](uint32_t r) { return w.cards[r].membarrier; });
+  options.membarrier =
+      std::all_of(w.group.begin(), w.group.end(), [&](uint32_t r) { return w.cards[r].membarrier; });
   w.port = std::make_unique<channel::ring::Port>(w.mapping, geometry, options, *w.sink);
   w.port->on_lie = [](uint32_t section, const char* why) { world->table[world->group[section]].lose(why); };
   for (uint32_t rank : w.group) {
@@ -167,10 +170,10 @@ void connect_rings(World& w, const region::Geometry& geometry, uint32_t generati
     w.table[rank].be_ring(rank, w.port->sender(w.section[rank]), card.pid);
     const char* why = !channel::cma::wanted() ? "VICINITY_CMA=no"
                                               : channel::cma::probe(card.pid, card.token_address, card.token);
-    if (why && channel::cma::wanted())
-      VICINITY_LOG(kInfo, "no single copy from rank %u: %s", rank, why);
-    w.table[rank].allow_single_copy(!why, std::string("shared region (") + w.mapping.backing() + "), " +
-                                              (why ? std::string("no single copy: ") + why : "single copy by CMA"));
+    if (why && channel::cma::wanted()) VICINITY_LOG(kInfo, "no single copy from rank %u: %s", rank, why);
+    w.table[rank].allow_single_copy(!why,
+                                    std::string("shared region (") + w.mapping.backing() + "), " +
+                                        (why ? std::string("no single copy: ") + why : "single copy by CMA"));
   }
 }
 

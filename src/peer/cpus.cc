@@ -128,8 +128,10 @@ bool claim_cpu(int cpu) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "vicinity-cpu-%d", cpu);
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
-  if (bind(fd, reinterpret_cast<sockaddr*>(&name), bytes) == 0) return true;  // fd stays open: it is the claim
+  const auto bytes =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
+  if (bind(fd, reinterpret_cast<sockaddr*>(&name), bytes) == 0)
+    return true;  // fd stays open: it is the claim
   close(fd);
   return false;
 }

@@ -72,8 +72,8 @@ Status Forming::take(region::Mapping mapping) {
 
 Status Forming::create_memfd() {
   const Card& card = creator_card();
-  auto geometry = region::Geometry::advised(static_cast<uint32_t>(group_.size()), card.ring_lines, card.buffers,
-                                            card.buffer_bytes);
+  auto geometry = region::Geometry::advised(static_cast<uint32_t>(group_.size()), card.ring_lines,
+                                            card.buffers, card.buffer_bytes);
   VICINITY_TRY(geometry.status());
   region::Offer offer;
   offer.fd = card.memfd;
@@ -146,20 +146,16 @@ bool Forming::all_attached() const {
   return true;
 }
 
-uint32_t Forming::phase() const {
-  return __atomic_load_n(phase_, __ATOMIC_ACQUIRE);
-}
-void Forming::set_phase(uint32_t phase) {
-  __atomic_store_n(phase_, phase, __ATOMIC_RELEASE);
-}
+uint32_t Forming::phase() const { return __atomic_load_n(phase_, __ATOMIC_ACQUIRE); }
+void Forming::set_phase(uint32_t phase) { __atomic_store_n(phase_, phase, __ATOMIC_RELEASE); }
 
 Status Forming::missing() const {
   for (uint32_t i = 0; i < group_.size(); ++i) {
     const auto* header = mapping_.at<region::SectionHeader>(geometry_.section(i));
     if (__atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) == region::kSectionMagic) continue;
     const Card& card = cards_[group_[i]];
-    return fail(base::kOther, "rank %u (host %s, pid %d) has not attached to the shared region of rank %u", group_[i],
-                card.host.c_str(), card.pid, group_[0]);
+    return fail(base::kOther, "rank %u (host %s, pid %d) has not attached to the shared region of rank %u",
+                group_[i], card.host.c_str(), card.pid, group_[0]);
   }
   return base::kOk;
 }
@@ -167,15 +163,16 @@ Status Forming::missing() const {
 Status Forming::cannot_attach(const std::string& why) const {
   const Card& own = cards_[group_[self_]];
   const Card& card = creator_card();
-  return fail(base::kOther, "rank %u (host %s) cannot share memory with rank %u (host %s, pid %d) although both run "
+  return fail(base::kOther,
+              "rank %u (host %s) cannot share memory with rank %u (host %s, pid %d) although both run "
               "under one kernel: %s. Containers need a common /dev/shm (--ipc=host) or a common "
-              "VICINITY_REGION_DIR; there is no network channel yet", group_[self_], own.host.c_str(),
-              group_[0], card.host.c_str(), card.pid, why.c_str());
+              "VICINITY_REGION_DIR; there is no network channel yet",
+              group_[self_], own.host.c_str(), group_[0], card.host.c_str(), card.pid, why.c_str());
 }
 
 void Forming::try_first() {
-  const Status status = with_memfd_ ? (creator() ? create_memfd() : open(false))
-                                    : (creator() ? create_file() : open(true));
+  const Status status =
+      with_memfd_ ? (creator() ? create_memfd() : open(false)) : (creator() ? create_file() : open(true));
   if (status.ok()) return attach();
   (with_memfd_ ? memfd_trouble_ : file_trouble_) = words(status);
   VICINITY_LOG(kInfo, "region as a %s: %s", with_memfd_ ? "memfd" : "file", words(status).c_str());

@@ -62,7 +62,7 @@ class Forming {
   region::Geometry geometry_;
   uint32_t* phase_ = nullptr;  // in the header of mapping_
   uint32_t generation_ = 0;
-  bool with_memfd_ = false;   // the group tries a memfd first
+  bool with_memfd_ = false;  // the group tries a memfd first
   std::string memfd_trouble_, file_trouble_;
 };
 

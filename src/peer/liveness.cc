@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deaths by pidfd.
+// Deaths by pidfd: one poll(2) over all of them, some times a second at most.
 #include "peer/liveness.h"
 
 #include <sys/syscall.h>

@@ -29,7 +29,8 @@ class Liveness final : public base::Poller {
   void (*also)() = nullptr;
 
   int poll() override {
-    if (++polls_ % 4096 != 0) [[likely]] return 0;  // one increment in the usual case, no clock
+    if (++polls_ % 4096 != 0) [[likely]]
+      return 0;  // one increment in the usual case, no clock
     return look();
   }
   // Looks at everybody if the last time is long enough ago.

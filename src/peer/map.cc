@@ -32,8 +32,8 @@ bool make_private(const std::string& path) {
 
 std::string job_directory(const std::string& job) {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  std::string path = runtime && *runtime ? std::string(runtime) + "/vicinity"
-                                         : "/tmp/vicinity-" + std::to_string(getuid());
+  std::string path =
+      runtime && *runtime ? std::string(runtime) + "/vicinity" : "/tmp/vicinity-" + std::to_string(getuid());
   if (!make_private(path)) return "";
   std::string name = job.empty() ? "alone" : job;
   for (char& c : name)
@@ -54,10 +54,11 @@ std::string map_line(VirtualConnection& connection, const std::string& host) {
   const Counters& counters = connection.counters();
   char line[320];
   std::snprintf(line, sizeof line,
-                "peer %u host %s channel %s copies %d sent %" PRIu64 " %" PRIu64 " received %" PRIu64 " %" PRIu64
-                " reason ",
+                "peer %u host %s channel %s copies %d sent %" PRIu64 " %" PRIu64 " received %" PRIu64
+                " %" PRIu64 " reason ",
                 connection.proc(), host.c_str(), connection.channel_name(), connection.single_copy() ? 1 : 2,
-                counters.messages_sent, counters.bytes_sent, counters.messages_received, counters.bytes_received);
+                counters.messages_sent, counters.bytes_sent, counters.messages_received,
+                counters.bytes_received);
   return std::string(line) + connection.reason() + "\n";
 }
 
@@ -65,7 +66,9 @@ void write_map(const std::string& job, Proc self, const std::string& text) {
   if (!map_wanted.get()) return;
   const std::string directory = job_directory(job);
   const std::string path = directory + "/map." + std::to_string(self), fresh = path + ".new";
-  const int fd = directory.empty() ? -1 : open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int fd = directory.empty()
+                     ? -1
+                     : open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   const bool good = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (fd >= 0) close(fd);
   if (!good || rename(fresh.c_str(), path.c_str()) != 0)

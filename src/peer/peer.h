@@ -19,8 +19,8 @@ namespace vicinity::peer {
 // Called once each. start() proves the channels and registers their pollers; it needs two fences.
 base::Status start(wireup::Wireup& wireup, channel::Sink& sink);
 void stop();
-// The launcher has been told that this process ends well: it is not asked any more, and our end is no death to
-// be mourned. The channels stay, for sessions that outlive MPI_Finalize.
+// The launcher has been told that this process ends well: it is not asked any more, and our end is no death
+// to be mourned. The channels stay, for sessions that outlive MPI_Finalize.
 void farewell();
 
 // For tests: a table of ends.size() processes in which this one is `self` and the others are at the other

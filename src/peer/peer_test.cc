@@ -12,24 +12,27 @@
 
 #include "base/progress.h"
 #include "channel/cma/cma.h"
-#include "peer/forming.h"
 #include "peer/fork_test.h"
+#include "peer/forming.h"
 
 namespace vicinity::peer {
 namespace {
 
 using test::run_ranks;
 
-#define CHECK_OR(code, ...) \
-  do {                      \
-    if (!(__VA_ARGS__)) {   \
-      std::fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #__VA_ARGS__, base::failure_text(base::kOther)); \
-      _exit(code);          \
-    }                       \
+#define CHECK_OR(code, ...)                                                      \
+  do {                                                                           \
+    if (!(__VA_ARGS__)) {                                                        \
+      std::fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #__VA_ARGS__, \
+                   base::failure_text(base::kOther));                            \
+      _exit(code);                                                               \
+    }                                                                            \
   } while (0)
 
 // Each message says its number in the tag, and its bytes follow from number and position.
-std::byte byte_of(uint32_t number, size_t at) { return static_cast<std::byte>(number * 31 + at * 7 + (at >> 8)); }
+std::byte byte_of(uint32_t number, size_t at) {
+  return static_cast<std::byte>(number * 31 + at * 7 + (at >> 8));
+}
 
 struct CheckingSink final : channel::Sink {
   std::vector<std::byte> room = std::vector<std::byte>(1 << 20);
@@ -54,7 +57,8 @@ struct CheckingSink final : channel::Sink {
     CHECK_OR(3, envelopes[from].context == 0xc0ffee && envelopes[from].kind == (number & 0xff));
     CHECK_OR(3, envelopes[from].flags == (number >> 8 & 0xff));
     last_word = envelopes[from].word;
-    for (size_t i = 0; i < bytes; i += bytes > 4096 ? 97 : 1) CHECK_OR(4, rooms[from][i] == byte_of(number, i));
+    for (size_t i = 0; i < bytes; i += bytes > 4096 ? 97 : 1)
+      CHECK_OR(4, rooms[from][i] == byte_of(number, i));
     ++next[from];
     ++arrived;
   }
@@ -62,7 +66,11 @@ struct CheckingSink final : channel::Sink {
 };
 
 Envelope envelope_of(uint32_t number, uint32_t word = 0) {
-  return {0xc0ffee, static_cast<int32_t>(number), static_cast<uint8_t>(number), static_cast<uint8_t>(number >> 8), 0,
+  return {0xc0ffee,
+          static_cast<int32_t>(number),
+          static_cast<uint8_t>(number),
+          static_cast<uint8_t>(number >> 8),
+          0,
           word};
 }
 
@@ -71,7 +79,8 @@ void send(Proc to, uint32_t number, size_t bytes, uint32_t word = 0) {
   for (size_t i = 0; i < bytes; ++i) data[i] = byte_of(number, i);
   Answer answer;
   base::wait_until([&] {
-    return (answer = connection(to).try_send(envelope_of(number, word), data.data(), bytes)) != Answer::kRetry;
+    return (answer = connection(to).try_send(envelope_of(number, word), data.data(), bytes)) !=
+           Answer::kRetry;
   });
   CHECK_OR(5, answer == Answer::kDone);
 }
@@ -139,7 +148,8 @@ TEST(Peer, FileBacking) {
   const auto body = [](int rank, wireup::Wireup& wireup) {
     CheckingSink sink;
     CHECK_OR(1, start(wireup, sink).ok());
-    CHECK_OR(1, std::string(connection(static_cast<Proc>(1 - rank)).reason()).find("file") != std::string::npos);
+    CHECK_OR(1,
+             std::string(connection(static_cast<Proc>(1 - rank)).reason()).find("file") != std::string::npos);
     all_to_all(rank, 2, sink, 500, 3000);
     meet(wireup);
     stop();
@@ -170,7 +180,8 @@ TEST(Peer, AnotherHostIsNamed) {
     CheckingSink sink;
     const base::Status status = start(wireup, sink);
     CHECK_OR(1, !status.ok());
-    CHECK_OR(1, std::string(base::failure_text(status.code())).find("rank 1 on host") != std::string::npos || rank == 1);
+    CHECK_OR(1, std::string(base::failure_text(status.code())).find("rank 1 on host") != std::string::npos ||
+                    rank == 1);
     return 0;
   };
   EXPECT_EQ(run_ranks(2, body), 0);

@@ -60,10 +60,14 @@ void VirtualConnection::allow_single_copy(bool yes, std::string reason) {
 
 const char* VirtualConnection::channel_name() const {
   switch (kind_) {
-    case Kind::kSelf: return channel::self::SelfChannel::name();
-    case Kind::kRing: return channel::ring::Sender::name();
-    case Kind::kFake: return channel::fake::FakeEnd::name();
-    case Kind::kNone: break;
+    case Kind::kSelf:
+      return channel::self::SelfChannel::name();
+    case Kind::kRing:
+      return channel::ring::Sender::name();
+    case Kind::kFake:
+      return channel::fake::FakeEnd::name();
+    case Kind::kNone:
+      break;
   }
   return "none";
 }
@@ -71,10 +75,17 @@ const char* VirtualConnection::channel_name() const {
 Answer VirtualConnection::send_on_channel(const Envelope& envelope, const void* data, size_t bytes) {
   Answer answer = Answer::kFailed;
   switch (kind_) {
-    case Kind::kSelf: answer = self_->send(envelope, data, bytes); break;
-    case Kind::kRing: answer = ring_.send(envelope, data, bytes); break;
-    case Kind::kFake: answer = fake_->send(envelope, data, bytes); break;
-    case Kind::kNone: break;
+    case Kind::kSelf:
+      answer = self_->send(envelope, data, bytes);
+      break;
+    case Kind::kRing:
+      answer = ring_.send(envelope, data, bytes);
+      break;
+    case Kind::kFake:
+      answer = fake_->send(envelope, data, bytes);
+      break;
+    case Kind::kNone:
+      break;
   }
   if (answer == Answer::kDone) {
     ++counters_.messages_sent;

@@ -69,7 +69,8 @@ Mapping::~Mapping() {
 }
 
 Result<Mapping> Heap::create(uint64_t bytes, const Offer&) {
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* base =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
     return fail(base::kNoMemory, "cannot map %" PRIu64 " bytes: %s", bytes, strerror(errno));
   return Mapping(base, bytes, -1, properties(), name());
@@ -114,18 +115,23 @@ Result<Mapping> File::create(uint64_t bytes, const Offer& offer) {
   const char* path = offer.path.c_str();
   Descriptor fd(::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (fd.get() < 0)
-    return fail(base::kOther, "cannot create the region's file %s: %s; set VICINITY_REGION_DIR to a directory "
-                "in memory that all local ranks can write to", path, strerror(errno));
+    return fail(base::kOther,
+                "cannot create the region's file %s: %s; set VICINITY_REGION_DIR to a directory "
+                "in memory that all local ranks can write to",
+                path, strerror(errno));
   // Held until we die or the file is unlinked: sweep() takes away what nobody holds.
   (void)flock(fd.get(), LOCK_EX | LOCK_NB);
   // Reserves every page now. Without it a full file system would kill us later, at a touch.
   const int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
   if (error != 0) {
     ::unlink(path);
-    return fail(base::kNoMemory, "%s: no room for the region of %" PRIu64 " KiB: %s; enlarge it (docker run "
-                "--shm-size=..., mount -o remount,size=...), set VICINITY_REGION_DIR to a larger one, or make "
-                "the region smaller (VICINITY_RING_LINES, VICINITY_RING_BUFFERS)",
-                path, bytes >> 10, strerror(error));
+    return fail(
+        base::kNoMemory,
+        "%s: no room for the region of %" PRIu64
+        " KiB: %s; enlarge it (docker run "
+        "--shm-size=..., mount -o remount,size=...), set VICINITY_REGION_DIR to a larger one, or make "
+        "the region smaller (VICINITY_RING_LINES, VICINITY_RING_BUFFERS)",
+        path, bytes >> 10, strerror(error));
   }
   Result<Mapping> mapping = map(fd, bytes, properties(), name());
   if (!mapping.ok()) ::unlink(path);

@@ -20,9 +20,9 @@ namespace vicinity::region {
 
 // How another process of the same host finds the memory. Sent by wire-up, never inside the region.
 struct Offer {
-  int32_t pid = 0;     // memfd: the creator, as seen by the one who opens
-  int32_t fd = -1;     // memfd
-  std::string path;    // file
+  int32_t pid = 0;   // memfd: the creator, as seen by the one who opens
+  int32_t fd = -1;   // memfd
+  std::string path;  // file
 };
 
 template <class B>

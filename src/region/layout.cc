@@ -101,12 +101,15 @@ Status check_region(const Mapping& mapping, uint32_t sections, const Job& job, c
   RegionHeader header;
   std::memcpy(&header, shared, sizeof header);
   if (header.layout_version != kLayoutVersion || header.header_bytes != kHeaderBytes)
-    return fail(base::kOther, "the region has layout version %u, this library speaks %u; use one build of "
-                "Vicinity MPI in the whole job", header.layout_version, kLayoutVersion);
+    return fail(base::kOther,
+                "the region has layout version %u, this library speaks %u; use one build of "
+                "Vicinity MPI in the whole job",
+                header.layout_version, kLayoutVersion);
   if (std::memcmp(header.job, job.bytes, sizeof job.bytes) != 0)
     return fail(base::kOther, "the region belongs to another job");
   if (header.sections != sections)
-    return fail(base::kOther, "the region is laid out for %u processes, expected are %u", header.sections, sections);
+    return fail(base::kOther, "the region is laid out for %u processes, expected are %u", header.sections,
+                sections);
   Result<Geometry> derived =
       Geometry::make(header.sections, header.ring_lines, header.buffers, header.buffer_bytes);
   VICINITY_TRY(derived.status());
@@ -117,7 +120,8 @@ Status check_region(const Mapping& mapping, uint32_t sections, const Job& job, c
   for (uint32_t i = 0; i < sections; ++i) {
     DirectoryEntry entry;
     std::memcpy(&entry, entries + i, sizeof entry);
-    if (entry.proc != procs[i] || entry.offset != derived->section(i) || entry.bytes != derived->section_bytes)
+    if (entry.proc != procs[i] || entry.offset != derived->section(i) ||
+        entry.bytes != derived->section_bytes)
       return fail(base::kOther, "entry %u of the region's directory names rank %u, expected is rank %u", i,
                   entry.proc, procs[i]);
   }

@@ -9,7 +9,7 @@
 // A section: SectionHeader, StatusLine, WakeLine, HintLine, opened[n], Credit[n], rings[n][lines], buffers.
 //
 // Owner-writes rule: every word has one writing process. Exceptions, where nothing but time can be
-// lost by a wrong value: StatusLine::state (a waker turns kParked into kWaking), WakeLine, HintLine.
+// lost by a wrong value: StatusLine::state (a waker turns it into kWaking), WakeLine, HintLine.
 // There are no pointers, descriptors, pids, paths or names in a region; only fixed-width integers, and
 // offsets from its start.
 #pragma once
@@ -41,11 +41,11 @@ struct RegionHeader {
   uint32_t sections;        // processes
   uint64_t region_bytes;
   uint64_t section_bytes;
-  uint64_t directory;       // offset of Directory[sections]
-  uint32_t ring_lines;      // lines of one directed pair's ring, a power of two
-  uint32_t buffers;         // bulk buffers of one section
+  uint64_t directory;   // offset of Directory[sections]
+  uint32_t ring_lines;  // lines of one directed pair's ring, a power of two
+  uint32_t buffers;     // bulk buffers of one section
   uint32_t buffer_bytes;
-  uint32_t phase;           // Phase, the creator's word to the others during start
+  uint32_t phase;  // Phase, the creator's word to the others during start
   uint8_t reserved[48];
 };
 static_assert(sizeof(RegionHeader) == kHeaderBytes);
@@ -63,16 +63,16 @@ static_assert(offsetof(RegionHeader, buffer_bytes) == 72);
 static_assert(offsetof(RegionHeader, phase) == 76);
 
 enum Phase : uint32_t {
-  kForming = 0,      // waiting for everybody to attach
-  kComplete = 1,     // all attached; messages may flow
-  kSuperseded = 2,   // somebody could not attach: use the other backing
-  kAbandoned = 3,    // it failed: stop
+  kForming = 0,     // waiting for everybody to attach
+  kComplete = 1,    // all attached; messages may flow
+  kSuperseded = 2,  // somebody could not attach: use the other backing
+  kAbandoned = 3,   // it failed: stop
 };
 
 struct DirectoryEntry {
   uint64_t offset;  // of the section
   uint64_t bytes;
-  uint32_t proc;    // rank in the job
+  uint32_t proc;  // rank in the job
   uint32_t reserved;
 };
 static_assert(sizeof(DirectoryEntry) == 24);
@@ -90,7 +90,8 @@ static_assert(sizeof(SectionHeader) == kLineBytes);
 static_assert(offsetof(SectionHeader, proc) == 8 && offsetof(SectionHeader, generation) == 12);
 static_assert(offsetof(SectionHeader, departed) == 16);
 
-enum SleepState : uint32_t { kAwake = 0, kParked = 1, kWaking = 2 };
+// kHungry: parked while it has something to send for which there is no room; credit wakes it too.
+enum SleepState : uint32_t { kAwake = 0, kParked = 1, kWaking = 2, kHungry = 3 };
 
 struct StatusLine {
   uint32_t state;  // SleepState

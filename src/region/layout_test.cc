@@ -158,7 +158,8 @@ TEST(Backings, AFileThatDoesNotFitIsAnErrorInWords) {
 TEST(Backings, AFileIsPrivateAndLeftoversAreSweptUp) {
   const std::string directory = "/dev/shm";
   Offer offer;
-  offer.path = directory + "/vicinity-region-" + std::to_string(getuid()) + "-test" + std::to_string(getpid());
+  offer.path =
+      directory + "/vicinity-region-" + std::to_string(getuid()) + "-test" + std::to_string(getpid());
   {
     Mapping held = std::move(*File::create(4096, offer));
     struct stat info;

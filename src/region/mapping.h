@@ -24,7 +24,10 @@ class Mapping {
  public:
   Mapping() = default;
   Mapping(void* base, size_t bytes, int fd, Properties properties, const char* backing)
-      : base_(static_cast<std::byte*>(base)), bytes_(bytes), fd_(fd), properties_(properties),
+      : base_(static_cast<std::byte*>(base)),
+        bytes_(bytes),
+        fd_(fd),
+        properties_(properties),
         backing_(backing) {}
   Mapping(Mapping&& other) noexcept { swap(other); }
   Mapping& operator=(Mapping&& other) noexcept {

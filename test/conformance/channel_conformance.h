@@ -83,8 +83,12 @@ inline std::vector<std::byte> pattern(uint32_t number, size_t bytes) {
 }
 
 inline Envelope envelope_of(uint32_t number, uint32_t word = 0) {
-  return {number * 5 + 1, -static_cast<int32_t>(number), static_cast<uint8_t>(number + 3),
-          static_cast<uint8_t>(number >> 3), 0, word};
+  return {number * 5 + 1,
+          -static_cast<int32_t>(number),
+          static_cast<uint8_t>(number + 3),
+          static_cast<uint8_t>(number >> 3),
+          0,
+          word};
 }
 
 inline void expect_arrival(const Arrival& arrival, uint32_t number, size_t bytes, uint32_t word = 0) {
@@ -101,7 +105,8 @@ class ChannelConformance : public testing::Test {
   void send(int from, uint32_t number, size_t bytes, uint32_t word = 0) {
     const auto data = pattern(number, bytes);
     Answer answer;
-    for (int tries = 0; (answer = h.send(from, envelope_of(number, word), data.data(), bytes)) == Answer::kRetry;) {
+    for (int tries = 0;
+         (answer = h.send(from, envelope_of(number, word), data.data(), bytes)) == Answer::kRetry;) {
       h.poll(1 - from);
       ASSERT_LT(++tries, 1000);
     }
@@ -176,7 +181,8 @@ TYPED_TEST_P(ChannelConformance, RandomTrafficBothWaysKeepsItsOrder) {
       const size_t size = classes[random() % 16 < 12 ? random() % 2 : 2 + random() % 2];
       const uint32_t word = random() % 4 == 0 ? random() : 0;
       const auto data = pattern(sent[end], size);
-      if (this->h.send(end, envelope_of(sent[end], word & 0xff), data.data(), size) != Answer::kDone) continue;
+      if (this->h.send(end, envelope_of(sent[end], word & 0xff), data.data(), size) != Answer::kDone)
+        continue;
       sizes[end].push_back(size << 8 | (word & 0xff));
       ++sent[end];
     } else {
@@ -234,7 +240,8 @@ TYPED_TEST_P(ChannelConformance, TheSinkMayAnswerFromLanded) {
   this->h.sink(1).after = [](CollectingSink& sink) {
     if (sink.arrivals.size() > 10) return;
     auto data = pattern(77, 30);
-    EXPECT_EQ(static_cast<TypeParam*>(sink.context)->send(1, envelope_of(77), data.data(), 30), Answer::kDone);
+    EXPECT_EQ(static_cast<TypeParam*>(sink.context)->send(1, envelope_of(77), data.data(), 30),
+              Answer::kDone);
   };
   this->send(0, 1, 10);
   this->drain(1);

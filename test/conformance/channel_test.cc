@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The conformance suite of channels, for each of them; the ring over each backing.
-#include "channel_conformance.h"
-
 #include <unistd.h>
 
 #include <memory>
@@ -9,6 +7,7 @@
 #include "channel/fake/fake.h"
 #include "channel/ring/port.h"
 #include "channel/self/self.h"
+#include "channel_conformance.h"
 #include "region/backing.h"
 
 namespace vicinity::test {

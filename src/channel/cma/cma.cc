@@ -28,7 +28,7 @@ Token make_token() {
   return token;
 }
 
-constexpr size_t kMostPieces = 64;          // of one call; the kernel takes up to 1024
+constexpr size_t kMostPieces = 64;              // of one call; the kernel takes up to 1024
 constexpr size_t kMostBytes = size_t{1} << 30;  // of one call; it stops short of 2 GiB
 
 }  // namespace
@@ -44,12 +44,18 @@ const char* probe(int pid, uint64_t address, const Token& expected) {
   Token found{};
   const iovec piece{&found, sizeof found};
   switch (read(pid, address, &piece, 1, sizeof found)) {
-    case 0: break;
-    case EPERM: return "the kernel refuses process_vm_readv (EPERM: ptrace scope, seccomp or user namespace)";
-    case ESRCH: return "its pid does not exist here (another pid namespace)";
-    case ENOSYS: return "the kernel has no process_vm_readv (ENOSYS)";
-    case EFAULT: return "its pid means another process here (EFAULT)";
-    default: return "process_vm_readv failed";
+    case 0:
+      break;
+    case EPERM:
+      return "the kernel refuses process_vm_readv (EPERM: ptrace scope, seccomp or user namespace)";
+    case ESRCH:
+      return "its pid does not exist here (another pid namespace)";
+    case ENOSYS:
+      return "the kernel has no process_vm_readv (ENOSYS)";
+    case EFAULT:
+      return "its pid means another process here (EFAULT)";
+    default:
+      return "process_vm_readv failed";
   }
   if (std::memcmp(&found, &expected, sizeof found) != 0) return "its pid means another process here";
   return nullptr;

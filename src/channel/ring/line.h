@@ -50,9 +50,9 @@ enum class Form : uint8_t {
   kShortWithWord = 2,  // the same, bytes 44..47 are Envelope::word
   kFrame = 3,          // first of several lines; length = bytes of the message
   kFrameWithWord = 4,
-  kBulk = 5,           // the payload is in bulk buffers: BulkFirst; length unused
-  kMore = 6,           // a following line of a frame; length = bytes in this line
-  kMoreBulk = 7,       // a further buffer of a bulk message: bytes 0..3 its index
+  kBulk = 5,      // the payload is in bulk buffers: BulkFirst; length unused
+  kMore = 6,      // a following line of a frame; length = bytes in this line
+  kMoreBulk = 7,  // a further buffer of a bulk message: bytes 0..3 its index
 };
 
 // Payload of a kBulk line.
@@ -67,7 +67,8 @@ static_assert(sizeof(BulkFirst) == 12);
 // (sequence - 1) & mask is the slot.
 inline constexpr uint32_t first_sequence(uint32_t generation) { return (generation << 16) + 1; }
 
-inline constexpr uint64_t make_control(uint32_t kind_and_flags, Form form, uint32_t length, uint32_t sequence) {
+inline constexpr uint64_t make_control(uint32_t kind_and_flags, Form form, uint32_t length,
+                                       uint32_t sequence) {
   return kind_and_flags | uint64_t{length} << 16 | uint64_t{static_cast<uint8_t>(form)} << 28 |
          uint64_t{sequence} << 32;
 }
@@ -110,5 +111,24 @@ inline void full_fence() {
 inline void publish_more(Line* line, uint64_t control) {
   __atomic_store_n(&line->control, control, __ATOMIC_RELEASE);
 }
+
+// Whom to wake, and how: words in the other process's section.
+struct Bell {
+  uint32_t* state = nullptr;  // StatusLine::state
+  uint32_t* word = nullptr;   // WakeLine::word
+  bool fence = false;         // no membarrier: we must order store and load ourselves
+
+  // SYNC POINT PARK: something has been published, then the state of whom it concerns is read; the sleeper
+  // writes the state, runs a barrier in all of us (membarrier), then looks at everything once more. Either
+  // it sees what was published, or we see that it is parked. Without membarrier the fence is ours.
+  uint32_t look() const {
+    if (fence) [[unlikely]]
+      full_fence();
+    asm volatile("" ::: "memory");
+    return __atomic_load_n(state, __ATOMIC_RELAXED);
+  }
+  // Wakes the owner if its state is still `seen`.
+  void ring(uint32_t seen) const;
+};
 
 }  // namespace vicinity::channel::ring

@@ -16,8 +16,12 @@ namespace vicinity::channel::ring {
 
 Port::Port(const region::Mapping& mapping, const region::Geometry& geometry, const PortOptions& options,
            Sink& sink)
-    : mapping_(mapping), geometry_(geometry), options_(options), sink_(sink),
-      watches_(new Watch[geometry.sections]), receivers_(new Receiver[geometry.sections]),
+    : mapping_(mapping),
+      geometry_(geometry),
+      options_(options),
+      sink_(sink),
+      watches_(new Watch[geometry.sections]),
+      receivers_(new Receiver[geometry.sections]),
       watched_(new uint8_t[geometry.sections]()) {
   const uint64_t own = geometry.section(options.self);
   header_ = mapping.at<region::SectionHeader>(own);
@@ -32,6 +36,7 @@ Port::Port(const region::Mapping& mapping, const region::Geometry& geometry, con
     parts.line_count = geometry.ring_lines;
     parts.generation = options.generation;
     parts.credit = mapping.at<region::Credit>(geometry.credit(options.self, s));
+    parts.bell = bell(s);
     parts.bulk = mapping.at<std::byte>(geometry.section(s) + geometry.bulk);
     parts.buffers = geometry.buffers;
     parts.buffer_bytes = geometry.buffer_bytes;
@@ -61,6 +66,12 @@ bool Port::departed(uint32_t section) const {
   return __atomic_load_n(&header->departed, __ATOMIC_ACQUIRE) == 1;
 }
 
+Bell Port::bell(uint32_t section) const {
+  const uint64_t at = geometry_.section(section);
+  return {&mapping_.at<region::StatusLine>(at + geometry_.status)->state,
+          &mapping_.at<region::WakeLine>(at + geometry_.wake)->word, !options_.membarrier};
+}
+
 Sender Port::sender(uint32_t section) {
   const uint64_t own = geometry_.section(options_.self), other = geometry_.section(section);
   SenderParts parts;
@@ -68,9 +79,8 @@ Sender Port::sender(uint32_t section) {
   parts.line_count = geometry_.ring_lines;
   parts.generation = options_.generation;
   parts.credit = mapping_.at<region::Credit>(geometry_.credit(section, options_.self));
-  parts.status = mapping_.at<region::StatusLine>(other + geometry_.status);
-  parts.receiver_state = &mapping_.at<region::StatusLine>(other + geometry_.status)->state;
-  parts.receiver_wake = &mapping_.at<region::WakeLine>(other + geometry_.wake)->word;
+  parts.bell = bell(section);
+  parts.retries = &retries_;
   parts.receiver_hints = mapping_.at<region::HintLine>(other + geometry_.hints)->bits;
   parts.opened = mapping_.at<uint8_t>(own + geometry_.opened + section);
   parts.own_section = options_.self;
@@ -78,7 +88,6 @@ Sender Port::sender(uint32_t section) {
   parts.share = geometry_.buffers / std::max(1u, geometry_.sections - 1);
   const uint64_t most = uint64_t{std::min(parts.share, geometry_.ring_lines / 2)} * geometry_.buffer_bytes;
   parts.largest = static_cast<uint32_t>(std::min<uint64_t>(options_.largest, most));
-  parts.fence = !options_.membarrier;
   return Sender(parts);
 }
 
@@ -94,20 +103,24 @@ int Port::take(Watch& watch, uint64_t control) {
 }
 
 int Port::poll() {
-  if (polling_) [[unlikely]] return 0;  // the sink called progress(): one landing at a time
+  if (polling_) [[unlikely]]
+    return 0;  // the sink called progress(): one landing at a time
   polling_ = true;
   int events = 0;
   uint64_t control;
   for (uint32_t i = 0; i < hot_; ++i)
-    if (watches_[i].arrived(&control)) [[unlikely]] events += take(watches_[i], control);
-  if (hot_ < active_) [[unlikely]] events += poll_cold();
+    if (watches_[i].arrived(&control)) [[unlikely]]
+      events += take(watches_[i], control);
+  if (hot_ < active_) [[unlikely]]
+    events += poll_cold();
   for (uint32_t word = 0; word < hint_words_; ++word)
     if (__atomic_load_n(hints_ + word, __ATOMIC_RELAXED) != 0) [[unlikely]] {
       admit_hinted();
       ++events;  // look again at once
       break;
     }
-  if (lies_) [[unlikely]] report_lies();
+  if (lies_) [[unlikely]]
+    report_lies();
   polling_ = false;
   return events;
 }
@@ -208,13 +221,17 @@ void Port::arm() {
   wake_seen_ = __atomic_load_n(wake_, __ATOMIC_ACQUIRE);
   // SYNC POINT PARK: state, then the barrier in all senders (or the fence against theirs), then the
   // caller polls everything once more.
-  __atomic_store_n(state_, uint32_t{region::kParked}, __ATOMIC_SEQ_CST);
+  const uint32_t state = retries_ != 0 ? region::kHungry : region::kParked;
+  __atomic_store_n(state_, state, __ATOMIC_SEQ_CST);
   if (options_.membarrier) syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
   full_fence();
   admit_forgotten();
 }
 
-void Port::disarm() { __atomic_store_n(state_, uint32_t{region::kAwake}, __ATOMIC_RELAXED); }
+void Port::disarm() {
+  __atomic_store_n(state_, uint32_t{region::kAwake}, __ATOMIC_RELAXED);
+  retries_ = 0;
+}
 
 void Port::sleep(int timeout_us) {
   const timespec timeout{timeout_us / 1000000, timeout_us % 1000000 * 1000L};

@@ -21,11 +21,11 @@
 namespace vicinity::channel::ring {
 
 struct PortOptions {
-  uint32_t self = 0;              // our section
+  uint32_t self = 0;                // our section
   const uint32_t* procs = nullptr;  // rank of each section
   uint32_t generation = 0;
-  uint32_t largest = 32768;       // VICINITY_RING_EAGER
-  bool membarrier = false;        // every process of the region has registered
+  uint32_t largest = 32768;  // VICINITY_RING_EAGER
+  bool membarrier = false;   // every process of the region has registered
 };
 
 class Port final : public base::Poller, public base::Sleeper {
@@ -73,6 +73,7 @@ class Port final : public base::Poller, public base::Sleeper {
   void admit_hinted();
   void admit(uint32_t section);
   void admit_forgotten();
+  Bell bell(uint32_t section) const;
   void drop(const Watch& watch);
   void report_lies();
 
@@ -94,6 +95,7 @@ class Port final : public base::Poller, public base::Sleeper {
   std::unique_ptr<Receiver[]> receivers_;
   std::unique_ptr<uint8_t[]> watched_;  // 1: in watches_ now or closed for good
   uint32_t wake_seen_ = 0;
+  uint32_t retries_ = 0;  // sends without room since we were last awake
 };
 
 }  // namespace vicinity::channel::ring

@@ -42,6 +42,13 @@ void Receiver::give_credit() {
   credited_ = consumed_;
   // SYNC POINT CREDIT (release): our reads of the lines come before.
   __atomic_store_n(&parts_.credit->lines, consumed_, __ATOMIC_RELEASE);
+  feed();
+}
+
+// Wakes a sender that sleeps for want of what we just gave.
+void Receiver::feed() {
+  if (const uint32_t seen = parts_.bell.look(); seen == region::kHungry) [[unlikely]]
+    parts_.bell.ring(seen);
 }
 
 void Receiver::begin(const Envelope& envelope, size_t bytes, State state, Sink& sink) {
@@ -133,6 +140,7 @@ bool Receiver::take_buffer(uint32_t buffer) {
   put(parts_.bulk + size_t{buffer} * parts_.buffer_bytes, part);
   // SYNC POINT CREDIT (release), for bulk buffers.
   __atomic_store_n(&parts_.credit->buffers, ++buffers_, __ATOMIC_RELEASE);
+  feed();
   return true;
 }
 
@@ -157,8 +165,8 @@ bool Receiver::take_more(Watch& watch, uint64_t control, Sink& sink) {
 int Receiver::receive(Watch& watch, uint64_t control, Sink& sink) {
   int events = 0;
   for (;;) {
-    const bool good = state_ == State::kBetween ? take_first(watch, control, sink)
-                                                : take_more(watch, control, sink);
+    const bool good =
+        state_ == State::kBetween ? take_first(watch, control, sink) : take_more(watch, control, sink);
     if (!good) return events;
     if (consumed_ - credited_ >= parts_.line_count / 4) give_credit();
     ++events;

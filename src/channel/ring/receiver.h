@@ -34,6 +34,7 @@ struct ReceiverParts {
   uint32_t line_count = 0;
   uint32_t generation = 0;
   region::Credit* credit = nullptr;  // in our section
+  Bell bell;                         // of the sender, who may sleep for want of credit
   const std::byte* bulk = nullptr;   // the sender's buffers
   uint32_t buffers = 0;
   uint32_t buffer_bytes = 0;
@@ -74,6 +75,7 @@ class Receiver {
   void put(const std::byte* data, size_t bytes);
   void step(Watch& watch);
   void finish_if_whole(Sink& sink);
+  void feed();
   bool lie(const char* why) {
     failure_ = why;
     return false;
@@ -83,7 +85,7 @@ class Receiver {
   uint32_t mask_ = 0;
   State state_ = State::kBetween;
   Landing landing_{};
-  size_t total_ = 0, done_ = 0;  // of the message that is being landed
+  size_t total_ = 0, done_ = 0;           // of the message that is being landed
   uint64_t consumed_ = 0, credited_ = 0;  // lines read, lines given back
   uint64_t buffers_ = 0;                  // bulk buffers read
   uint64_t messages_ = 0, bytes_ = 0;

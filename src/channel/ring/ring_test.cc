@@ -46,7 +46,8 @@ class Ports {
  public:
   explicit Ports(uint32_t count, uint32_t lines = 64, uint32_t buffers = 8)
       : geometry(*region::Geometry::make(count, lines, buffers, 4096)),
-        mapping(std::move(*region::Heap::create(geometry.region_bytes, {}))), sinks(count) {
+        mapping(std::move(*region::Heap::create(geometry.region_bytes, {}))),
+        sinks(count) {
     for (uint32_t i = 0; i < count; ++i) procs.push_back(i);
     for (uint32_t i = 0; i < count; ++i) {
       PortOptions options;
@@ -201,7 +202,8 @@ TEST_F(Pair, CreditBeyondWhatWasSentIsALie) {
   for (uint64_t lie : {uint64_t{65}, UINT64_MAX, uint64_t{1} << 32}) {
     Sender fresh = ports[0]->sender(1);
     Access::prepare(fresh);
-    while (fresh.send(tagged(0), nullptr, 0) == Answer::kDone && Access::room(fresh)) {}
+    while (fresh.send(tagged(0), nullptr, 0) == Answer::kDone && Access::room(fresh)) {
+    }
     credit->lines = lie;
     EXPECT_EQ(fresh.send(tagged(0), nullptr, 0), Answer::kFailed);
     EXPECT_NE(fresh.failure(), nullptr);
@@ -285,6 +287,26 @@ TEST(Port, AMessageBetweenArmAndSleepIsNotSleptThrough) {
   const int64_t start = base::now_ns();
   p.ports[0]->sleep(5'000'000);
   EXPECT_LT(base::now_ns() - start, 4'000'000'000);
+  p.ports[0]->disarm();
+}
+
+TEST(Port, WhoSleepsForWantOfCreditIsFed) {
+  Ports p(2);
+  Sender sender = p.ports[0]->sender(1);
+  while (sender.send(tagged(0), nullptr, 0) == Answer::kDone) {
+  }
+  auto* state = p.mapping.at<region::StatusLine>(p.geometry.section(0) + p.geometry.status);
+  p.ports[0]->arm();
+  EXPECT_EQ(state->state, region::kHungry);
+  p.ports[1]->poll();
+  p.ports[1]->poll();
+  EXPECT_EQ(state->state, region::kWaking);
+  p.ports[0]->disarm();
+  EXPECT_EQ(sender.send(tagged(0), nullptr, 0), Answer::kDone);
+  // Who has had room is only parked: credit does not disturb it.
+  p.ports[0]->arm();
+  for (int i = 0; i < 5; ++i) p.ports[1]->poll();
+  EXPECT_EQ(state->state, region::kParked);
   p.ports[0]->disarm();
 }
 

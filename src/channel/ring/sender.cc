@@ -40,9 +40,13 @@ BufferPool::BufferPool(std::byte* base, uint32_t count, uint32_t bytes_each)
 }
 
 Sender::Sender(const SenderParts& parts)
-    : next_(parts.lines), base_(parts.lines), state_(&parts.status->state),
-      seq_(first_sequence(parts.generation)), mask_(parts.line_count - 1), fence_(parts.fence),
-      held_(new uint32_t[parts.share]), parts_(parts) {
+    : next_(parts.lines),
+      base_(parts.lines),
+      bell_(parts.bell),
+      seq_(first_sequence(parts.generation)),
+      mask_(parts.line_count - 1),
+      held_(new uint32_t[parts.share]),
+      parts_(parts) {
   const size_t following = parts.line_count / 2 - 1;
   frame_limit_ = static_cast<uint32_t>(std::min(kMostFrameBytes, kFirstWithWord + following * kMorePayload));
 }
@@ -95,8 +99,13 @@ Answer Sender::send_slowly(const Envelope& envelope, const void* data, size_t by
   const auto* from = static_cast<const std::byte*>(data);
   const Answer answer =
       bytes <= frame_limit_ ? send_frame(envelope, from, bytes) : send_bulk(envelope, from, bytes);
-  if (answer == Answer::kDone) ring_bell();
-  return failure_ ? Answer::kFailed : answer;
+  if (answer == Answer::kDone) {
+    ring_bell();
+    return answer;
+  }
+  if (failure_) return Answer::kFailed;
+  ++*parts_.retries;
+  return Answer::kRetry;
 }
 
 // One line, or consecutive lines with a sequence in each: the receiver copies the first while we still
@@ -151,13 +160,13 @@ Answer Sender::send_bulk(const Envelope& envelope, const std::byte* data, size_t
 }
 
 // One waker per sleep: the others see kWaking and go on.
-void Sender::wake() {
-  uint32_t expected = region::kParked;
-  if (!__atomic_compare_exchange_n(parts_.receiver_state, &expected, uint32_t{region::kWaking}, false,
-                                   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+void Bell::ring(uint32_t seen) const {
+  if (seen == region::kAwake || seen == region::kWaking) return;
+  if (!__atomic_compare_exchange_n(state, &seen, uint32_t{region::kWaking}, false, __ATOMIC_SEQ_CST,
+                                   __ATOMIC_RELAXED))
     return;
-  __atomic_fetch_add(parts_.receiver_wake, 1, __ATOMIC_SEQ_CST);
-  syscall(SYS_futex, parts_.receiver_wake, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
+  syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace vicinity::channel::ring

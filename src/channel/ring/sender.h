@@ -46,20 +46,18 @@ class BufferPool {
 
 // Where the parts of one directed pair lie in this process.
 struct SenderParts {
-  Line* lines = nullptr;                         // ring, in our section
+  Line* lines = nullptr;  // ring, in our section
   uint32_t line_count = 0;
   uint32_t generation = 0;
-  const region::Credit* credit = nullptr;        // in the receiver's section
-  const region::StatusLine* status = nullptr;    // of the receiver
-  uint32_t* receiver_state = nullptr;            // the same word, for waking
-  uint32_t* receiver_wake = nullptr;
-  uint64_t* receiver_hints = nullptr;            // HintLine::bits of the receiver
-  uint8_t* opened = nullptr;                     // our own byte for this receiver
+  const region::Credit* credit = nullptr;  // in the receiver's section
+  Bell bell;                               // of the receiver
+  uint64_t* receiver_hints = nullptr;      // HintLine::bits of the receiver
+  uint8_t* opened = nullptr;               // our own byte for this receiver
   uint32_t own_section = 0;
   BufferPool* pool = nullptr;
-  uint32_t share = 0;                            // most bulk buffers of this pair
-  uint32_t largest = 0;                          // payload bytes of one message
-  bool fence = false;                            // no membarrier: we must order store and load ourselves
+  uint32_t share = 0;    // most bulk buffers of this pair
+  uint32_t largest = 0;  // payload bytes of one message
+  uint32_t* retries = nullptr;  // counts the kRetry of all senders of this process
 };
 
 class Sender {
@@ -77,7 +75,8 @@ class Sender {
     if (room_ != 0 && bytes <= kFirstPayload && word[1] >> 32 == 0) [[likely]] {
       Line* line = next_;
       copy_small(line->payload, data, bytes);
-      const uint64_t control = make_control(word[1] & 0xffff, Form::kShort, static_cast<uint32_t>(bytes), seq_);
+      const uint64_t control =
+          make_control(word[1] & 0xffff, Form::kShort, static_cast<uint32_t>(bytes), seq_);
       publish(line, word[0], control);
       advance(1);
       ring_bell();
@@ -105,13 +104,9 @@ class Sender {
     room_ -= lines;
     next_ = base_ + ((seq_ - 1) & mask_);
   }
-  // SYNC POINT PARK: our line is published, then the receiver's state is read; the receiver writes the
-  // state, runs a barrier in all of us (membarrier), then reads the lines. Either it sees the line or
-  // we see that it is parked. Without membarrier we pay for the fence ourselves.
   void ring_bell() {
-    if (fence_) [[unlikely]] full_fence();
-    asm volatile("" ::: "memory");
-    if (__atomic_load_n(state_, __ATOMIC_RELAXED) != region::kAwake) [[unlikely]] wake();
+    if (const uint32_t seen = bell_.look(); seen != region::kAwake) [[unlikely]]
+      bell_.ring(seen);
   }
 
   Answer send_slowly(const Envelope& envelope, const void* data, size_t bytes);
@@ -121,24 +116,21 @@ class Sender {
   bool have_buffers(uint32_t count);
   void refresh();
   void refresh_buffers();
-  uint64_t produced() const { return credited_ + parts_.line_count - room_; }  // once open
   void open();
-  void wake();
 
   // The small path's state: one cache line.
   Line* next_ = nullptr;
   Line* base_ = nullptr;
-  const uint32_t* state_ = nullptr;  // of the receiver
+  Bell bell_;  // of the receiver
   uint32_t seq_ = 0;
   uint32_t room_ = 0;
   uint32_t mask_ = 0;
-  bool fence_ = false;
   bool open_ = false;
   const char* failure_ = nullptr;
 
   // What refills it.
-  uint64_t credited_ = 0;      // lines the receiver has given back; produced() - credited_ are under way
-  uint32_t frame_limit_ = 0;   // most payload of a frame: at most half a ring
+  uint64_t credited_ = 0;     // lines the receiver has given back
+  uint32_t frame_limit_ = 0;  // most payload of a frame: at most half a ring
   // Buffers that this pair holds, in the order of sending: held_[given_back_ .. taken_)
   uint64_t buffers_taken_ = 0, buffers_back_ = 0;
   std::unique_ptr<uint32_t[]> held_;

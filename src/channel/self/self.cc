@@ -10,8 +10,7 @@ namespace vicinity::channel::self {
 
 static_assert(Channel<SelfChannel>);
 
-SelfChannel::SelfChannel(Proc proc, Sink& sink)
-    : proc_(proc), sink_(sink), messages_(new Message[kSlots]) {}
+SelfChannel::SelfChannel(Proc proc, Sink& sink) : proc_(proc), sink_(sink), messages_(new Message[kSlots]) {}
 
 Answer SelfChannel::send(const Envelope& envelope, const void* data, size_t bytes) {
   if (tail_ - head_ == kSlots) return Answer::kRetry;
