@@ -36,7 +36,7 @@ Param<int64_t> yield_us{
     "rank. With more ranks than cores it is some tens of yields."};
 
 constexpr uint32_t kPollsPerLook = 256;  // polls between two looks at the clock
-constexpr uint32_t kYieldsIfCrowded = 40;
+constexpr int kMostYields = 40;  // before a sleep, when crowded
 constexpr int kShortestSleep = 1000;  // us; a sleep always ends by itself: wakes are an optimisation
 constexpr int kLongestSleep = 10000;
 constexpr int kShortestNap = 50;  // us; without a sleeper nobody can wake us
@@ -60,12 +60,19 @@ bool crowded() { return oversubscribed || crowding >= kCrowded; }
 
 void taken_off() { crowding = std::min(crowding + 4, kMostCrowding); }
 
+// How many yields a crowded wait makes before it sleeps. Among waiting ranks a yield is the quickest way to
+// let the right one run. But a yield that lasts has let somebody compute for a whole slice, and the next
+// will do so again, while a sleeper that is woken runs at once: then few yields are best.
+int patience = kMostYields;
+
 void note_yield(int64_t took) {
   static uint32_t quiet = 0;
   if (took > kTakenOff) {
     taken_off();
-  } else if (took < kQuietYield && ++quiet % 32 == 0 && crowding > 0) {
-    --crowding;
+    patience = std::max(1, patience / 2);
+  } else if (took < kQuietYield && ++quiet % 32 == 0) {
+    if (crowding > 0) --crowding;
+    patience = std::min(patience + 1, kMostYields);
   }
 }
 
@@ -164,7 +171,7 @@ void Waiter::yield() {
   note_yield(after - before);
   ++yields_;
   const bool enough =
-      crowded() ? yields_ >= kYieldsIfCrowded : after - began_ > (spin_us.get() + yield_us.get()) * 1000;
+      crowded() ? yields_ >= patience : after - began_ > (spin_us.get() + yield_us.get()) * 1000;
   if (!enough) return;
   // Announce the sleep; the caller's next poll is the last look before it.
   phase_ = Phase::kArmed;
@@ -187,7 +194,7 @@ void Waiter::sleep() {
   sleep_us_ = std::min(2 * sleep_us_, sleeper ? kLongestSleep : kLongestNap);
   // One poll, a few yields in case an answer follows a message of others, then asleep again.
   phase_ = Phase::kYield;
-  yields_ = crowded() ? kYieldsIfCrowded - 4 : 0;
+  yields_ = crowded() ? std::max(0, patience - 4) : 0;
   if (!crowded()) began_ = now_ns() - (spin_us.get() + yield_us.get() / 2) * 1000;
 }
 

@@ -126,7 +126,7 @@ class Waiter {
   uint32_t budget_;  // polls until idle()
   Phase phase_;
   bool armed_ = false;
-  uint32_t yields_ = 0;
+  int yields_ = 0;
   int sleep_us_;
   Sleeper* sleeper_armed_ = nullptr;
   int64_t began_ = 0, looked_ = 0;  // ns; 0: the clock has not been read yet
