@@ -36,8 +36,8 @@ Param<int64_t> yield_us{
     "rank. With more ranks than cores it is some tens of yields."};
 
 constexpr uint32_t kPollsPerLook = 256;  // polls between two looks at the clock
-constexpr int kMostYields = 40;  // before a sleep, when crowded
-constexpr int kShortestSleep = 1000;  // us; a sleep always ends by itself: wakes are an optimisation
+constexpr int kMostYields = 40;          // before a sleep, when crowded
+constexpr int kShortestSleep = 1000;     // us; a sleep always ends by itself: wakes are an optimisation
 constexpr int kLongestSleep = 10000;
 constexpr int kShortestNap = 50;  // us; without a sleeper nobody can wake us
 constexpr int kLongestNap = 1000;
@@ -49,29 +49,30 @@ int poller_count = 0;
 Sleeper* sleeper = nullptr;
 bool oversubscribed = false;
 
-// Evidence that cores are fewer than those who want them, although nobody told us: we were taken off the
-// core while spinning, or a yield let somebody else run. Rises fast, falls slowly.
-int crowding = 0;
-constexpr int kCrowded = 8, kMostCrowding = 64;
-constexpr int64_t kTakenOff = 300'000;  // ns between two looks: far more than the polls between them need
-constexpr int64_t kQuietYield = 2'000;  // ns: nobody else ran
+// What yields tell about who else wants our core:
+//   quiet   nobody
+//   short   somebody who soon gave it back, as waiting ranks do: ranks outnumber cores although nobody told
+//   us,
+//           and it is best to yield at once
+//   long    somebody who computes for a whole slice (some ms). The next yield will be as long; better to
+//           spin while the slice is ours, and then to sleep: who is woken runs soon
+int crowding = 0;            // by short yields; falls slowly
+int patience = kMostYields;  // yields before a sleep, if crowded; fewer after long ones
+constexpr int kCrowded = 8, kMostCrowding = 32;
+constexpr int64_t kQuietYield = 2'000, kLongYield = 300'000;  // ns
 
 bool crowded() { return oversubscribed || crowding >= kCrowded; }
 
-void taken_off() { crowding = std::min(crowding + 4, kMostCrowding); }
-
-// How many yields a crowded wait makes before it sleeps. Among waiting ranks a yield is the quickest way to
-// let the right one run. But a yield that lasts has let somebody compute for a whole slice, and the next
-// will do so again, while a sleeper that is woken runs at once: then few yields are best.
-int patience = kMostYields;
-
 void note_yield(int64_t took) {
   static uint32_t quiet = 0;
-  if (took > kTakenOff) {
-    taken_off();
+  if (took > kLongYield) {
+    crowding = std::max(0, crowding - 4);
     patience = std::max(1, patience / 2);
-  } else if (took < kQuietYield && ++quiet % 32 == 0) {
-    if (crowding > 0) --crowding;
+  } else if (took > kQuietYield) {
+    crowding = std::min(crowding + 1, kMostCrowding);
+    patience = std::min(patience + 1, kMostYields);
+  } else if (++quiet % 32 == 0) {
+    crowding = std::max(0, crowding - 1);
     patience = std::min(patience + 1, kMostYields);
   }
 }
@@ -129,7 +130,7 @@ void Waiter::again() {
   phase_ = crowded() ? Phase::kYield : Phase::kSpin;
   budget_ = phase_ == Phase::kSpin ? kPollsPerLook : 1;
   yields_ = 0;
-  began_ = looked_ = 0;
+  began_ = 0;
   sleep_us_ = sleeper ? kShortestSleep : kShortestNap;
 }
 
@@ -147,12 +148,7 @@ void Waiter::idle() {
 
 void Waiter::spun() {
   const int64_t now = now_ns();
-  if (began_ == 0) {
-    began_ = now;
-  } else if (now - looked_ > kTakenOff) {
-    taken_off();
-  }
-  looked_ = now;
+  if (began_ == 0) began_ = now;
   if (now - began_ < spin_us.get() * 1000 && !crowded()) {
     budget_ = kPollsPerLook;
   } else {

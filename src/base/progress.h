@@ -129,7 +129,7 @@ class Waiter {
   int yields_ = 0;
   int sleep_us_;
   Sleeper* sleeper_armed_ = nullptr;
-  int64_t began_ = 0, looked_ = 0;  // ns; 0: the clock has not been read yet
+  int64_t began_ = 0;  // ns; 0: the clock has not been read yet
 };
 
 // The same among several threads.
