@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 
+#include "base/param.h"
 #include "peer/cpus.h"
 
 namespace vicinity::peer {
