@@ -25,6 +25,10 @@ TEST(Dims, AreBalancedAndFall) {
   EXPECT_EQ(balanced(1, {0, 0, 0}), (Dims{1, 1, 1}));
   EXPECT_EQ(balanced(60, {0, 0, 0}), (Dims{5, 4, 3}));
   EXPECT_EQ(balanced(48, {0, 0}), (Dims{8, 6}));
+  // 24 x 24 x 13 has the least first factor, but not the least spread.
+  EXPECT_EQ(balanced(7488, {0, 0, 0}), (Dims{26, 18, 16}));
+  // Of 20 x 18 x 14 and 21 x 16 x 15 the second has the greater least factor.
+  EXPECT_EQ(balanced(5040, {0, 0, 0}), (Dims{21, 16, 15}));
 }
 
 TEST(Dims, KeepWhatIsGiven) {

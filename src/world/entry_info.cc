@@ -51,7 +51,8 @@ namespace entry {
 Status info_create(Info** info) { return give(object::copy_info(nullptr), info); }
 
 Status info_create_env(int argc, char** argv, Info** info) {
-  VICINITY_TRY(give(object::copy_info(&object::environment_info()), info));
+  VICINITY_TRY(open());  // so that the answer is the same before and after MPI_Init
+  VICINITY_TRY(give(object::copy_info(nullptr), info));
   describe_command(**info, argc, argv);
   return kOk;
 }

@@ -81,19 +81,16 @@ constexpr Hint kHints[] = {
 void describe_command(object::Info& info, int argc, char** argv) {
   std::vector<std::string> words;
   for (int i = 0; argv && i < argc && argv[i]; ++i) words.emplace_back(argv[i]);
-  describe_words(info, words);
-  info.set("maxprocs", std::to_string(instance().identity.size).c_str());
-  describe_place(info);
-}
-
-void fill_environment_info() {
-  object::Info& info = object::environment_info();
-  if (!info.pairs.empty()) return;
-  describe_words(info, own_command_line());
+  describe_words(info, words.empty() ? own_command_line() : words);
   info.set("maxprocs", std::to_string(instance().identity.size).c_str());
   info.set("soft", std::to_string(instance().identity.size).c_str());
   describe_place(info);
   info.set(kMemoryKinds, kMemoryKindsHere);
+}
+
+void fill_environment_info() {
+  object::Info& info = object::environment_info();
+  if (info.pairs.empty()) describe_command(info, 0, nullptr);
 }
 
 const char* thread_level_name(int level) {

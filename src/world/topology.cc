@@ -3,6 +3,7 @@
 #include "world/topology.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace vicinity::world {
 
@@ -84,46 +85,57 @@ std::vector<int> divisors_of(int n) {
   return divisors;
 }
 
-// Finds the factorisation of a number into factors in falling order whose first is least, among those the
-// one whose second is least, and so on: trying candidates upwards, the first that works is it.
-class Search {
- public:
-  explicit Search(int n) : divisors_(divisors_of(n)) {}
-  bool find(int n, size_t count, int most, std::vector<int>& out) {
-    if (count == 0) return n == 1;
-    if (--budget_ < 0) return false;
-    for (int d : divisors_) {
-      if (d > most || d > n) return false;
-      if (n % d != 0 || !reaches(d, count, n)) continue;
-      out.push_back(d);
-      if (find(n / d, count - 1, d, out)) return true;
-      out.pop_back();
-    }
-    return false;
-  }
+// "As close to each other as possible" (8.5.2): the least difference between the greatest and the least
+// factor; among equals the greater least factor, then the greater next one.
+bool closer(const std::vector<int>& one, const std::vector<int>& other) {
+  const int spread = one.front() - one.back(), other_spread = other.front() - other.back();
+  if (spread != other_spread) return spread < other_spread;
+  return std::lexicographical_compare(other.rbegin(), other.rend(), one.rbegin(), one.rend());
+}
 
- private:
-  // Can `count` factors of at most d have the product n?
-  static bool reaches(int d, size_t count, int n) {
-    int64_t product = 1;
-    for (size_t i = 0; i < count && product < n; ++i) {
-      if (d == 1) break;
-      product *= d;
-    }
-    return product >= n;
-  }
-  std::vector<int> divisors_;
-  int budget_ = 100000;
-};
-
-// Should the search take too long: deal the prime factors out, greatest first, each to the smallest product
-// so far.
+// The prime factors dealt out, greatest first, each to the smallest product so far: a good first guess.
 std::vector<int> deal(int n, size_t count) {
   std::vector<int> dims(count, 1);
   for (int factor : factors_of(n)) *std::min_element(dims.begin(), dims.end()) *= factor;
   std::sort(dims.rbegin(), dims.rend());
   return dims;
 }
+
+// Looks through the factorisations in falling order whose spread is not above that of the best so far. The
+// budget ends the search for numbers with absurdly many of them; what is best then is good enough.
+class Search {
+ public:
+  Search(int n, size_t count) : best_(deal(n, count)), divisors_(divisors_of(n)) {
+    root_ = std::pow(static_cast<double>(n), 1.0 / static_cast<double>(count));
+    extend(n, count, n);
+  }
+  const std::vector<int>& best() const { return best_; }
+
+ private:
+  int spread() const { return best_.front() - best_.back(); }
+
+  void extend(int n, size_t count, int most) {
+    if (count == 0) {
+      if (n == 1 && closer(taken_, best_)) best_ = taken_;
+      return;
+    }
+    if (--budget_ < 0) return;
+    for (int d : divisors_) {
+      if (d > most || d > n) return;
+      // The least factor is at most the root, so a greater first one only spreads further.
+      if (taken_.empty() && d - root_ > spread()) return;
+      if (!taken_.empty() && taken_.front() - d > spread()) continue;
+      if (n % d != 0 || std::pow(d, static_cast<double>(count)) * 1.000001 < n) continue;
+      taken_.push_back(d);
+      extend(n / d, count - 1, d);
+      taken_.pop_back();
+    }
+  }
+
+  std::vector<int> best_, taken_, divisors_;
+  double root_;
+  int budget_ = 20000;
+};
 
 }  // namespace
 
@@ -148,9 +160,7 @@ object::Status balance_dims(int nodes, int count, int* dims) {
     return object::kOk;
   }
   const int rest = static_cast<int>(nodes / fixed);
-  std::vector<int> best;
-  if (!Search(rest).find(rest, static_cast<size_t>(free), rest, best))
-    best = deal(rest, static_cast<size_t>(free));
+  const std::vector<int> best = Search(rest, static_cast<size_t>(free)).best();
   size_t next = 0;
   for (int i = 0; i < count; ++i)
     if (dims[i] == 0) dims[i] = best[next++];
