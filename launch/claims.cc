@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Locks on the files of CPUs; see claims.h.
 #include "launch/claims.h"
 
 #include <errno.h>

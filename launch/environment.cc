@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Sorted by name, so that two jobs with the same options have the same environment.
 #include "launch/environment.h"
 
 #include <algorithm>
@@ -28,24 +29,38 @@ std::vector<std::string> Environment::entries() const {
 }
 
 bool names_a_launcher(std::string_view entry) {
-  constexpr std::array<std::string_view, 8> kPrefixes = {"PMI_",  "PMIX_", "PMI2_", "HYDI_",
-                                                         "HYDRA_PROXY", "PRTE_", "OMPI_COMM_WORLD_", "PALS_"};
-  constexpr std::array<std::string_view, 3> kNames = {"MPI_LOCALNRANKS", "MPI_LOCALRANKID", "VICINITY_MPIEXEC"};
+  constexpr std::array<std::string_view, 8> kPrefixes = {
+      "PMI_", "PMIX_", "PMI2_", "HYDI_", "HYDRA_PROXY", "PRTE_", "OMPI_COMM_WORLD_", "PALS_"};
+  constexpr std::array<std::string_view, 3> kNames = {"MPI_LOCALNRANKS", "MPI_LOCALRANKID",
+                                                      "VICINITY_MPIEXEC"};
   const std::string_view name = name_of(entry);
-  return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](auto prefix) { return name.starts_with(prefix); }) ||
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](auto prefix) { return name.starts_with(prefix); }) ||
          std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
 bool names_a_host(std::string_view entry) {
-  constexpr std::array<std::string_view, 14> kNames = {"HOSTNAME", "HOST", "PWD", "OLDPWD", "SHLVL", "_", "DISPLAY",
-                                                       "TMPDIR", "XAUTHORITY", "SSH_CLIENT", "SSH_CONNECTION",
-                                                       "SSH_TTY", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS"};
+  constexpr std::array<std::string_view, 14> kNames = {"HOSTNAME",
+                                                       "HOST",
+                                                       "PWD",
+                                                       "OLDPWD",
+                                                       "SHLVL",
+                                                       "_",
+                                                       "DISPLAY",
+                                                       "TMPDIR",
+                                                       "XAUTHORITY",
+                                                       "SSH_CLIENT",
+                                                       "SSH_CONNECTION",
+                                                       "SSH_TTY",
+                                                       "SSH_AUTH_SOCK",
+                                                       "DBUS_SESSION_BUS_ADDRESS"};
   const std::string_view name = name_of(entry);
   return name.starts_with("XDG_") || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-std::vector<std::string> environment_for(const std::vector<std::string>& inherited, const EnvironmentOptions& all,
-                                         const EnvironmentOptions& own, bool other_host) {
+std::vector<std::string> environment_for(const std::vector<std::string>& inherited,
+                                         const EnvironmentOptions& all, const EnvironmentOptions& own,
+                                         bool other_host) {
   const EnvironmentOptions& choice = own.chosen ? own : all;
   Environment environment;
   for (const std::string& entry : inherited) {

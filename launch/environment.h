@@ -37,7 +37,8 @@ struct EnvironmentOptions {
 };
 
 // What one program gets. The program's own choice of what to pass comes before that for all.
-std::vector<std::string> environment_for(const std::vector<std::string>& inherited, const EnvironmentOptions& all,
-                                         const EnvironmentOptions& own, bool other_host);
+std::vector<std::string> environment_for(const std::vector<std::string>& inherited,
+                                         const EnvironmentOptions& all, const EnvironmentOptions& own,
+                                         bool other_host);
 
 }  // namespace vicinity::launch

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// What is passed on, what is not, and who wins.
 #include "launch/environment.h"
 
 #include <gtest/gtest.h>

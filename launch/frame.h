@@ -20,21 +20,21 @@ namespace vicinity::launch {
 
 enum class FrameType : uint8_t {
   // to the proxy
-  kStart = 1,    // Start (start.h): everything about the job
-  kBarrierOut,   // list of key, value: what the ranks of other hosts have put
-  kStdin,        // rank, text; an empty text is the end of input
-  kSignal,       // number of a signal for every rank
-  kStop,         // SIGTERM now, SIGKILL after so many milliseconds
-  kQuit,         // end every descendant, then yourself
+  kStart = 1,   // Start (start.h): everything about the job
+  kBarrierOut,  // list of key, value: what the ranks of other hosts have put
+  kStdin,       // rank, text; an empty text is the end of input
+  kSignal,      // number of a signal for every rank
+  kStop,        // SIGTERM now, SIGKILL after so many milliseconds
+  kQuit,        // end every descendant, then yourself
   // to mpiexec
-  kHello,        // text: magic and version
-  kOutput,       // rank, stream (1 or 2), text
-  kStdinTaken,   // bytes
-  kBarrierIn,    // list of key, value: what the ranks of this host have put
-  kAbort,        // rank, exit code, text
-  kExited,       // rank, wait status, RankEnd
-  kTrouble,      // rank or -1, exit code, text: what went wrong on this host
-  kNote,         // text for -verbose
+  kHello,       // text: magic and version
+  kOutput,      // rank, stream (1 or 2), text
+  kStdinTaken,  // bytes
+  kBarrierIn,   // list of key, value: what the ranks of this host have put
+  kAbort,       // rank, exit code, text
+  kExited,      // rank, wait status, RankEnd
+  kTrouble,     // rank or -1, exit code, text: what went wrong on this host
+  kNote,        // text for -verbose
 };
 inline constexpr uint8_t kFrameTypeMax = static_cast<uint8_t>(FrameType::kNote);
 inline constexpr uint32_t kFrameLimit = 256u << 20;
@@ -48,7 +48,10 @@ class FrameWriter {
   FrameWriter& number(uint32_t value);
   FrameWriter& text(std::string_view value);
   FrameWriter& texts(const std::vector<std::string>& values);
-  FrameWriter& raw(std::string_view payload) { bytes_ += payload; return *this; }
+  FrameWriter& raw(std::string_view payload) {
+    bytes_ += payload;
+    return *this;
+  }
   std::string take();  // the whole frame
 
  private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Frames in pieces, damaged frames, and the start message.
 #include "launch/frame.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,8 @@ using namespace vicinity::launch;
 namespace {
 
 TEST(Frames, ComeOutOfAStreamInAnyPieces) {
-  std::string bytes = FrameWriter(FrameType::kOutput).number(3).text("one").take() + FrameWriter(FrameType::kQuit).take();
+  std::string bytes =
+      FrameWriter(FrameType::kOutput).number(3).text("one").take() + FrameWriter(FrameType::kQuit).take();
   FrameStream stream;
   std::vector<Frame> frames;
   for (char c : bytes) {
@@ -32,7 +34,10 @@ TEST(Frames, WordsOfALoginShellAreRefused) {
 }
 
 TEST(Frames, ReadersNeverLeaveThePayload) {
-  FrameReader reader(std::string_view("\xff\xff\xff\xff" "abc", 7));
+  FrameReader reader(
+      std::string_view("\xff\xff\xff\xff"
+                       "abc",
+                       7));
   EXPECT_EQ(reader.text(), "");
   EXPECT_FALSE(reader.ok());
   EXPECT_EQ(reader.number(), 0u);

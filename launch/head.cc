@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The loop of mpiexec: one poll over signals, input, output and all hosts.
 #include "launch/head.h"
 
 #include <errno.h>
@@ -46,7 +47,8 @@ void Head::loop_once() {
   if (timeout_at_ns_ && now >= timeout_at_ns_) {
     timeout_at_ns_ = 0;
     char text[96];
-    std::snprintf(text, sizeof text, "the job ran longer than %g s (-timeout); ending it", options_.timeout_s);
+    std::snprintf(text, sizeof text, "the job ran longer than %g s (-timeout); ending it",
+                  options_.timeout_s);
     stop(124, text);
   }
   if (alive_ == 0 && !quitting_) {
@@ -88,14 +90,17 @@ void Head::watch_all() {
 
 void Head::dispatch(size_t index) {
   switch (index) {
-    case kSignals: return read_signals();
-    case kStdin: return read_stdin();
+    case kSignals:
+      return read_signals();
+    case kStdin:
+      return read_stdin();
     case kStdout:
     case kStderr:
       // Nobody reads our output any more: the job ends as a program would by SIGPIPE.
       if (!output_.sink(index == kStdout ? 1 : 2).write_some() && index == kStdout) stop(128 + SIGPIPE, "");
       return;
-    default: break;
+    default:
+      break;
   }
   const size_t host = index - kFirstHost;
   if (polls_[index].revents & POLLOUT) write_host(host);
@@ -113,8 +118,9 @@ void Head::read_host(size_t index) {
   while (host.control.open()) {
     auto frame = host.incoming.next();
     if (!frame.ok()) {
-      stop(1, "host " + host.name + ": something printed into the connection to the proxy there, perhaps a start-up file "
-           "of the shell; it must be silent");
+      stop(1, "host " + host.name +
+                  ": something printed into the connection to the proxy there, perhaps a start-up file "
+                  "of the shell; it must be silent");
       return host_closed(index);
     }
     if (!*frame) return;
@@ -142,8 +148,9 @@ void Head::host_closed(size_t index) {
   if (host.greeted)
     stop(1, "the proxy on host " + host.name + " ended before its processes; ending the job");
   else
-    stop(1, "host " + host.name + " cannot be reached: the launcher command ended without starting the proxy there; "
-         "see -launcher");
+    stop(1, "host " + host.name +
+                " cannot be reached: the launcher command ended without starting the proxy there; "
+                "see -launcher");
 }
 
 void Head::send(size_t index, const std::string& frame) {
@@ -190,7 +197,8 @@ void Head::wind_up() {
   }
   for (int pass = 0; lost_local_ && pass < kKillPasses && kill_descendants() > 0; ++pass) {
     usleep(kKillPauseUs);
-    while (waitpid(-1, nullptr, WNOHANG) > 0) {}
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
   }
 }
 

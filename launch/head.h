@@ -30,7 +30,7 @@ class Head {
     std::string outgoing;
     bool greeted = false;
     bool in_barrier = false;
-    std::string pairs;      // payload of its kBarrierIn
+    std::string pairs;  // payload of its kBarrierIn
     size_t ranks = 0, exited = 0;
   };
   struct Rank {
@@ -78,17 +78,17 @@ class Head {
   std::vector<Rank> ranks_;
   Descriptor signals_;
   std::vector<pollfd> polls_;
-  size_t alive_ = 0;          // ranks that have not ended
+  size_t alive_ = 0;  // ranks that have not ended
   bool stopping_ = false;
-  bool quitting_ = false;     // kQuit has been sent
-  bool lost_local_ = false;   // our own proxy died: its children are ours now
+  bool quitting_ = false;    // kQuit has been sent
+  bool lost_local_ = false;  // our own proxy died: its children are ours now
   int exit_code_ = 0;
-  int passed_signal_ = 0;     // the last deadly signal that came from outside
+  int passed_signal_ = 0;  // the last deadly signal that came from outside
   int interrupts_ = 0;
   bool stdin_open_ = false;
   size_t stdin_in_flight_ = 0;
   int64_t timeout_at_ns_ = 0;
-  int64_t quit_at_ns_ = 0;    // when waiting for an orderly end is over
+  int64_t quit_at_ns_ = 0;  // when waiting for an orderly end is over
 };
 
 }  // namespace vicinity::launch

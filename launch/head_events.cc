@@ -20,7 +20,8 @@ void Head::say(const std::string& text) {
 }
 
 std::string Head::who(int rank) const {
-  return "rank " + std::to_string(rank) + " on " + hosts_[static_cast<size_t>(plan_.ranks[static_cast<size_t>(rank)].host)].name;
+  return "rank " + std::to_string(rank) + " on " +
+         hosts_[static_cast<size_t>(plan_.ranks[static_cast<size_t>(rank)].host)].name;
 }
 
 // Ends the job early. The first reason is the one that is told and whose code counts.
@@ -46,7 +47,8 @@ void Head::handle(size_t host, const Frame& frame) {
   }
   const int second = reader.signed_number();
   if (frame.type == FrameType::kTrouble) {
-    const std::string about = first >= 0 && first < static_cast<int>(ranks_.size()) ? who(first) : "host " + hosts_[host].name;
+    const std::string about =
+        first >= 0 && first < static_cast<int>(ranks_.size()) ? who(first) : "host " + hosts_[host].name;
     return stop(second, about + ": " + std::string(reader.text()));
   }
   // All others are about a rank of that host.
@@ -58,8 +60,9 @@ void Head::handle(size_t host, const Frame& frame) {
     if (!text.empty()) output_.take(first, second == 2 ? 2 : 1, text, base::now_ns());
   } else if (frame.type == FrameType::kAbort) {
     const std::string text(reader.text());
-    stop(second & 255 ? second & 255 : 1, who(first) + " called MPI_Abort with code " + std::to_string(second) +
-         (text.empty() ? "" : ": " + text) + "; ending the job");
+    stop(second & 255 ? second & 255 : 1, who(first) + " called MPI_Abort with code " +
+                                              std::to_string(second) + (text.empty() ? "" : ": " + text) +
+                                              "; ending the job");
   } else if (frame.type == FrameType::kExited) {
     rank_exited(first, second, static_cast<RankEnd>(reader.number()));
   }
@@ -69,8 +72,8 @@ void Head::greet(size_t host, FrameReader& reader) {
   const std::string expected = std::string(kHello) + " " + VICINITY_VERSION, found(reader.text());
   hosts_[host].greeted = true;
   if (found == expected) return;
-  stop(1, "host " + hosts_[host].name + " has another version of mpiexec: `" + found.substr(0, 60) + "` instead of `" +
-       expected + "`");
+  stop(1, "host " + hosts_[host].name + " has another version of mpiexec: `" + found.substr(0, 60) +
+              "` instead of `" + expected + "`");
 }
 
 // Every host gets what all others have put.
@@ -97,7 +100,8 @@ void Head::check_lost_barrier() {
   if (std::none_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.in_barrier; })) return;
   for (size_t rank = 0; rank < ranks_.size(); ++rank)
     if (ranks_[rank].exited && !ranks_[rank].finalized)
-      return stop(1, who(static_cast<int>(rank)) + " ended without calling MPI_Init, while others wait for it; ending the job");
+      return stop(1, who(static_cast<int>(rank)) +
+                         " ended without calling MPI_Init, while others wait for it; ending the job");
 }
 
 void Head::rank_exited(int number, int wait_status, RankEnd end) {
@@ -120,8 +124,9 @@ void Head::ended_badly(int rank, int wait_status, RankEnd end) {
     const int signal = WTERMSIG(wait_status);
     // What the user sent needs no explanation.
     if (signal == passed_signal_) return stop(128 + signal, "");
-    return stop(128 + signal, who(rank) + " was killed by signal " + std::to_string(signal) + " (" + signal_name(signal) +
-                ")" + (WCOREDUMP(wait_status) ? ", core dumped" : "") + "; ending the job");
+    return stop(128 + signal, who(rank) + " was killed by signal " + std::to_string(signal) + " (" +
+                                  signal_name(signal) + ")" +
+                                  (WCOREDUMP(wait_status) ? ", core dumped" : "") + "; ending the job");
   }
   const int code = WEXITSTATUS(wait_status);
   const std::string text = who(rank) + " ended with exit code " + std::to_string(code);

@@ -19,12 +19,17 @@ extern char** environ;
 namespace vicinity::launch {
 
 Head::Head(const Options& options, const Plan& plan)
-    : options_(options), plan_(plan),
-      output_({options.label, options.output_pattern, options.error_pattern}, static_cast<int>(plan.ranks.size())),
-      hosts_(plan.hosts.size()), ranks_(plan.ranks.size()), alive_(plan.ranks.size()) {
+    : options_(options),
+      plan_(plan),
+      output_({options.label, options.output_pattern, options.error_pattern},
+              static_cast<int>(plan.ranks.size())),
+      hosts_(plan.hosts.size()),
+      ranks_(plan.ranks.size()),
+      alive_(plan.ranks.size()) {
   char own[256] = "localhost";
   gethostname(own, sizeof own - 1);
-  for (size_t i = 0; i < hosts_.size(); ++i) hosts_[i].name = plan.hosts[i] == "localhost" ? own : plan.hosts[i];
+  for (size_t i = 0; i < hosts_.size(); ++i)
+    hosts_[i].name = plan.hosts[i] == "localhost" ? own : plan.hosts[i];
   for (const PlannedRank& rank : plan.ranks) ++hosts_[static_cast<size_t>(rank.host)].ranks;
   stdin_open_ = options.stdin_rank != kStdinNone;
   if (options.timeout_s > 0) timeout_at_ns_ = base::now_ns() + static_cast<int64_t>(options.timeout_s * 1e9);
@@ -66,7 +71,8 @@ bool Head::start_hosts() {
   for (size_t rank = 0; rank < plan_.ranks.size(); ++rank) {
     const PlannedRank& planned = plan_.ranks[rank];
     const bool has_stdin = options_.stdin_rank == kStdinAll || options_.stdin_rank == static_cast<int>(rank);
-    starts[static_cast<size_t>(planned.host)].ranks.push_back({static_cast<int>(rank), planned.app, has_stdin});
+    starts[static_cast<size_t>(planned.host)].ranks.push_back(
+        {static_cast<int>(rank), planned.app, has_stdin});
   }
   const std::vector<std::string> inherited = [] {
     std::vector<std::string> entries;
@@ -79,10 +85,10 @@ bool Head::start_hosts() {
     starts[i].host = hosts_[i].name;
     starts[i].keep_environment = !is_this_host(hosts_[i].name);
     for (const Segment& segment : options_.segments)
-      starts[i].apps.push_back({segment.argv,
-                                environment_for(inherited, options_.environment, segment.environment,
-                                                starts[i].keep_environment),
-                                (segment.directory.empty() ? here : here / segment.directory).string(), segment.path});
+      starts[i].apps.push_back(
+          {segment.argv,
+           environment_for(inherited, options_.environment, segment.environment, starts[i].keep_environment),
+           (segment.directory.empty() ? here : here / segment.directory).string(), segment.path});
     send(i, starts[i].encode());
   }
   return true;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Word by word, without regular expressions; the fuzzer test/fuzz/fuzz_hostfile.cc drives it.
 #include "launch/hostfile.h"
 
 #include <charconv>
@@ -33,7 +34,8 @@ Result<int> parse_slots(std::string_view text) {
 Status check_name(std::string_view name) {
   bool good = !name.empty() && name.size() <= 255 && name[0] != '-';
   for (char c : name)
-    good = good && (std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_' || c == '@');
+    good =
+        good && (std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_' || c == '@');
   return good ? base::kOk : fail(kArgument, "`%s` is not a host name", shown(name).c_str());
 }
 
@@ -68,7 +70,8 @@ Status read_setting(std::string_view word, Host& host) {
   auto slots = parse_slots(word.substr(equals + 1));
   if (!slots.ok()) return slots.status();
   if (name == "slots") {
-    if (host.slots_given) return fail(kArgument, "the slots of `%s` are given twice", shown(host.name).c_str());
+    if (host.slots_given)
+      return fail(kArgument, "the slots of `%s` are given twice", shown(host.name).c_str());
     host.slots = *slots;
     host.slots_given = true;
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Both forms of a host file, lists, and mistakes that name their line.
 #include "launch/hostfile.h"
 
 #include <gtest/gtest.h>
@@ -27,8 +28,8 @@ TEST(HostFile, AHostNamedAgainAddsSlots) {
 }
 
 TEST(HostFile, MistakesNameTheLine) {
-  for (const char* text : {"", "# nothing\n", "a:0", "a:x", "a:", ":3", "a slots", "a slots=", "a slots=-1", "a:2 slots=3",
-                           "a b", "-oProxyCommand=x", "a;b", "a slots=100001"})
+  for (const char* text : {"", "# nothing\n", "a:0", "a:x", "a:", ":3", "a slots", "a slots=", "a slots=-1",
+                           "a:2 slots=3", "a b", "-oProxyCommand=x", "a;b", "a slots=100001"})
     EXPECT_FALSE(parse_host_file(text, "f").ok()) << text;
   EXPECT_FALSE(parse_host_file("good\nbad slots=x\n", "hosts.txt").ok());
   EXPECT_NE(std::string(base::failure_text(base::kArgument)).find("hosts.txt, line 2"), std::string::npos);
@@ -38,7 +39,8 @@ TEST(HostFile, ListsOfTheCommandLine) {
   auto hosts = parse_host_list("a,b:4");
   ASSERT_TRUE(hosts.ok());
   EXPECT_EQ((*hosts)[1].slots, 4);
-  for (const char* text : {"", ",", "a,", ",a", "a b", "a:4:5"}) EXPECT_FALSE(parse_host_list(text).ok()) << text;
+  for (const char* text : {"", ",", "a,", ",a", "a b", "a:4:5"})
+    EXPECT_FALSE(parse_host_list(text).ok()) << text;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Strict: a row that is not exactly as described is refused.
 #include "launch/map_file.h"
 
 #include <charconv>
@@ -69,7 +70,8 @@ Result<MapRow> parse_map(std::string_view text) {
   who.expect("size"), who.number(row.size);
   who.expect("pid"), who.number(row.pid);
   who.expect("host"), row.host = who.rest();
-  if (!job.ok || !who.ok || row.rank < 0 || row.rank >= row.size) return fail(kOther, "the head of the map is damaged");
+  if (!job.ok || !who.ok || row.rank < 0 || row.rank >= row.size)
+    return fail(kOther, "the head of the map is damaged");
   for (int number = 4; !text.empty(); ++number) {
     Line line{next_line(text)};
     row.peers.push_back(parse_peer(line));

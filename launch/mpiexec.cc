@@ -40,7 +40,8 @@ int run_proxy() {
 // Descriptors 0, 1 and 2 must be open, or the next pipe takes their place.
 void open_standard_streams() {
   int fd;
-  while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO) {}
+  while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO) {
+  }
   if (fd > STDERR_FILENO) close(fd);
 }
 

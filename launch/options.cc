@@ -27,7 +27,7 @@ struct Words {
 
 struct State {
   Options options;
-  Segment segment;                 // being read
+  Segment segment;  // being read
   EnvironmentOptions* target() { return &segment.environment; }
 };
 
@@ -38,7 +38,7 @@ struct Option {
   const char* names;     // without dashes, separated by '|'
   const char* argument;  // nullptr: none
   Store store;
-  const char* text;      // nullptr: accepted for scripts of others, not shown
+  const char* text;  // nullptr: accepted for scripts of others, not shown
 };
 
 Result<int> number(const Option& option, const std::string& text, int least, int most) {
@@ -135,8 +135,11 @@ Status store_map(State& state, const Option&, const std::string& text) {
   // "slot" fills up host by host and "node" deals ranks out to the hosts; the others are within a host.
   if (text != "slot" && text != "node") {
     auto unit = parse_unit(text, "-map-by");
-    if (!unit.ok()) return fail(kArgument, "-map-by %s is not known; allowed: slot, node, hwthread, core, l3, numa, "
-                                "socket", text.c_str());
+    if (!unit.ok())
+      return fail(kArgument,
+                  "-map-by %s is not known; allowed: slot, node, hwthread, core, l3, numa, "
+                  "socket",
+                  text.c_str());
   }
   state.options.map_by = text;
   return base::kOk;
@@ -151,51 +154,85 @@ Status store_launcher(State& state, const Option&, const std::string& text) {
 const Option kOptions[] = {
     {"n|np", "N", store_ranks, "start N processes of the program that follows"},
     {"host|hosts|H", "A,B:4", store_host_list, "run on these hosts; after a colon: slots"},
-    {"hostfile|f|machinefile", "FILE", store_host_file, "run on the hosts of FILE (`host[:slots]` or `host slots=N`)"},
+    {"hostfile|f|machinefile", "FILE", store_host_file,
+     "run on the hosts of FILE (`host[:slots]` or `host slots=N`)"},
     {"ppn|perhost|npernode", "N", store_per_host, "N processes on each host in turn"},
-    {"env", "NAME VALUE", [](State& s, const Option&, const std::string& t) { return store_setting(s.segment.environment, t); },
+    {"env", "NAME VALUE",
+     [](State& s, const Option&, const std::string& t) { return store_setting(s.segment.environment, t); },
      "set a variable for this program"},
-    {"genv", "NAME VALUE", [](State& s, const Option&, const std::string& t) { return store_setting(s.options.environment, t); },
+    {"genv", "NAME VALUE",
+     [](State& s, const Option&, const std::string& t) { return store_setting(s.options.environment, t); },
      "set a variable for all programs"},
-    {"x", "NAME[=VALUE]", [](State& s, const Option&, const std::string& t) { return store_setting(s.options.environment, t); },
+    {"x", "NAME[=VALUE]",
+     [](State& s, const Option&, const std::string& t) { return store_setting(s.options.environment, t); },
      "set, or pass on, a variable for all programs"},
-    {"envall", nullptr, [](State& s, const Option&, const std::string&) { return store_pass(s.segment.environment, Pass::kAll); },
+    {"envall", nullptr,
+     [](State& s, const Option&, const std::string&) {
+       return store_pass(s.segment.environment, Pass::kAll);
+     },
      "pass the whole environment on to this program (default)"},
-    {"envnone", nullptr, [](State& s, const Option&, const std::string&) { return store_pass(s.segment.environment, Pass::kNone); },
+    {"envnone", nullptr,
+     [](State& s, const Option&, const std::string&) {
+       return store_pass(s.segment.environment, Pass::kNone);
+     },
      "pass nothing on to this program"},
-    {"envlist", "A,B", [](State& s, const Option&, const std::string& t) { return store_pass(s.segment.environment, Pass::kListed, t); },
+    {"envlist", "A,B",
+     [](State& s, const Option&, const std::string& t) {
+       return store_pass(s.segment.environment, Pass::kListed, t);
+     },
      "pass only these variables on to this program"},
-    {"genvall", nullptr, [](State& s, const Option&, const std::string&) { return store_pass(s.options.environment, Pass::kAll); },
+    {"genvall", nullptr,
+     [](State& s, const Option&, const std::string&) {
+       return store_pass(s.options.environment, Pass::kAll);
+     },
      "as -envall, for all programs"},
-    {"genvnone", nullptr, [](State& s, const Option&, const std::string&) { return store_pass(s.options.environment, Pass::kNone); },
+    {"genvnone", nullptr,
+     [](State& s, const Option&, const std::string&) {
+       return store_pass(s.options.environment, Pass::kNone);
+     },
      "as -envnone, for all programs"},
-    {"genvlist", "A,B", [](State& s, const Option&, const std::string& t) { return store_pass(s.options.environment, Pass::kListed, t); },
+    {"genvlist", "A,B",
+     [](State& s, const Option&, const std::string& t) {
+       return store_pass(s.options.environment, Pass::kListed, t);
+     },
      "as -envlist, for all programs"},
-    {"wdir|wd|cwd", "FOLDER", [](State& s, const Option&, const std::string& t) { return s.segment.directory = t, base::kOk; },
+    {"wdir|wd|cwd", "FOLDER",
+     [](State& s, const Option&, const std::string& t) { return s.segment.directory = t, base::kOk; },
      "start the program in FOLDER"},
-    {"path", "A:B", [](State& s, const Option&, const std::string& t) { return s.segment.path = t, base::kOk; },
+    {"path", "A:B",
+     [](State& s, const Option&, const std::string& t) { return s.segment.path = t, base::kOk; },
      "look for the program in these folders first"},
-    {"bind-to", "UNIT", store_bind, "bind each process to a core, hwthread, l3, numa, socket, or none (default: core, "
+    {"bind-to", "UNIT", store_bind,
+     "bind each process to a core, hwthread, l3, numa, socket, or none (default: core, "
      "when there are as many free cores as processes)"},
-    {"map-by", "UNIT", store_map, "spread processes over core, l3, numa, socket of a host, or over hosts (node)"},
+    {"map-by", "UNIT", store_map,
+     "spread processes over core, l3, numa, socket of a host, or over hosts (node)"},
     {"s|stdin", "N|all|none", store_stdin, "which process reads our standard input (default 0)"},
-    {"l|prepend-rank|tag-output", nullptr, [](State& s, const Option&, const std::string&) { return s.options.label = true, base::kOk; },
+    {"l|prepend-rank|tag-output", nullptr,
+     [](State& s, const Option&, const std::string&) { return s.options.label = true, base::kOk; },
      "put the rank in front of each line of output"},
-    {"o|outfile-pattern", "FILE", [](State& s, const Option&, const std::string& t) { return s.options.output_pattern = t, base::kOk; },
+    {"o|outfile-pattern", "FILE",
+     [](State& s, const Option&, const std::string& t) { return s.options.output_pattern = t, base::kOk; },
      "write each process's output to FILE, where %r is the rank (without %r: FILE.rank)"},
-    {"errfile-pattern", "FILE", [](State& s, const Option&, const std::string& t) { return s.options.error_pattern = t, base::kOk; },
+    {"errfile-pattern", "FILE",
+     [](State& s, const Option&, const std::string& t) { return s.options.error_pattern = t, base::kOk; },
      "the same for standard error"},
     {"timeout", "SECONDS", store_timeout, "end the job after so long; the exit code is then 124"},
-    {"launcher|launcher-exec|rsh", "COMMAND", store_launcher, "how to reach other hosts: ssh (default), srun, or a command "
+    {"launcher|launcher-exec|rsh", "COMMAND", store_launcher,
+     "how to reach other hosts: ssh (default), srun, or a command "
      "that is called as `COMMAND host program arguments...`"},
     {"usize", "N", store_universe, "value of MPI_UNIVERSE_SIZE (default: all slots)"},
-    {"v|verbose", nullptr, [](State& s, const Option&, const std::string&) { return s.options.verbose = true, base::kOk; },
+    {"v|verbose", nullptr,
+     [](State& s, const Option&, const std::string&) { return s.options.verbose = true, base::kOk; },
      "tell what is being done"},
-    {"V|version", nullptr, [](State& s, const Option&, const std::string&) { return s.options.version = true, base::kOk; },
+    {"V|version", nullptr,
+     [](State& s, const Option&, const std::string&) { return s.options.version = true, base::kOk; },
      "print the version"},
-    {"h|help", nullptr, [](State& s, const Option&, const std::string&) { return s.options.help = true, base::kOk; },
+    {"h|help", nullptr,
+     [](State& s, const Option&, const std::string&) { return s.options.help = true, base::kOk; },
      "print this text"},
-    {"oversubscribe|allow-run-as-root", nullptr, [](State&, const Option&, const std::string&) { return base::kOk; }, nullptr},
+    {"oversubscribe|allow-run-as-root", nullptr,
+     [](State&, const Option&, const std::string&) { return base::kOk; }, nullptr},
 };
 
 bool has_name(const Option& option, std::string_view name) {
@@ -219,10 +256,12 @@ Status read_option(State& state, Words& words) {
   const Option* option = find_option(word);
   if (!option) return fail(kArgument, "option `%s` is not known; see mpiexec --help", word.c_str());
   if (!option->argument) return option->store(state, *option, "");
-  if (words.empty()) return fail(kArgument, "option `%s` needs an argument: %s", word.c_str(), option->argument);
+  if (words.empty())
+    return fail(kArgument, "option `%s` needs an argument: %s", word.c_str(), option->argument);
   std::string argument = words.all[words.at++];
   if (std::strchr(option->argument, ' ') && argument.find('=') == std::string::npos) {
-    if (words.empty()) return fail(kArgument, "option `%s %s` needs a value too", word.c_str(), argument.c_str());
+    if (words.empty())
+      return fail(kArgument, "option `%s %s` needs a value too", word.c_str(), argument.c_str());
     argument += "=" + words.all[words.at++];
   }
   return option->store(state, *option, argument);

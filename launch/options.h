@@ -32,7 +32,7 @@ struct Options {
   bool label = false;
   std::string output_pattern, error_pattern;
   double timeout_s = 0;
-  std::string launcher;            // "": VICINITY_LAUNCHER
+  std::string launcher;  // "": VICINITY_LAUNCHER
   int universe_size = 0;
   bool verbose = false;
   bool help = false;

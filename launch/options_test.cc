@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Command lines, and the placing of ranks that follows from them.
 #include "launch/options.h"
 
 #include <gtest/gtest.h>
@@ -56,9 +57,26 @@ TEST(Options, SegmentsKeepTheirOwn) {
 }
 
 TEST(Options, MistakesAreNamed) {
-  for (const char* line : {"", "-n", "-n 0 a", "-n x a", "-n 2x a", "-n -1 a", "-nosuch a", "-n 2", "a :", ": a", "-env A",
-                           "-env =1 a", "-bind-to nowhere a", "-map-by x a", "-timeout 0 a", "-timeout x a",
-                           "-stdin x a", "-host , a", "-hostfile /nosuch a", "-n 99999999999 a"})
+  for (const char* line : {"",
+                           "-n",
+                           "-n 0 a",
+                           "-n x a",
+                           "-n 2x a",
+                           "-n -1 a",
+                           "-nosuch a",
+                           "-n 2",
+                           "a :",
+                           ": a",
+                           "-env A",
+                           "-env =1 a",
+                           "-bind-to nowhere a",
+                           "-map-by x a",
+                           "-timeout 0 a",
+                           "-timeout x a",
+                           "-stdin x a",
+                           "-host , a",
+                           "-hostfile /nosuch a",
+                           "-n 99999999999 a"})
     EXPECT_FALSE(parse(line).ok()) << line;
   (void)parse("-nosuch a");
   EXPECT_NE(std::string(base::failure_text(base::kArgument)).find("-nosuch"), std::string::npos);

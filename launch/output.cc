@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Lines are put together here and written in pieces that a pipe takes without blocking.
 #include "launch/output.h"
 
 #include <errno.h>
@@ -65,7 +66,8 @@ void Sink::write_all() {
   }
 }
 
-Output::Output(const Settings& settings, int ranks) : settings_(settings), sources_(static_cast<size_t>(ranks) * 2) {}
+Output::Output(const Settings& settings, int ranks)
+    : settings_(settings), sources_(static_cast<size_t>(ranks) * 2) {}
 
 base::Status Output::open_files() {
   for (size_t i = 0; i < sources_.size(); ++i) {
@@ -85,7 +87,8 @@ void Output::take(int rank, int stream, std::string_view text, int64_t now_ns) {
   const int key = rank * 2 + stream;
   const std::string label = settings_.label ? "[" + std::to_string(rank) + "] " : "";
   // With one process nothing can mix, so nothing waits.
-  if (sources_.size() == 2 && !settings_.label) return sink(stream).add(key, label, text, text.back() != '\n');
+  if (sources_.size() == 2 && !settings_.label)
+    return sink(stream).add(key, label, text, text.back() != '\n');
   if (const size_t end = text.rfind('\n'); end != text.npos) {
     if (!from.partial.empty()) --partials_;
     from.partial += text.substr(0, end + 1);
@@ -103,7 +106,8 @@ void Output::take(int rank, int stream, std::string_view text, int64_t now_ns) {
 void Output::show_partial(int rank, int stream) {
   Source& from = source(rank, stream);
   if (from.partial.empty()) return;
-  sink(stream).add(rank * 2 + stream, settings_.label ? "[" + std::to_string(rank) + "] " : "", from.partial, true);
+  sink(stream).add(rank * 2 + stream, settings_.label ? "[" + std::to_string(rank) + "] " : "", from.partial,
+                   true);
   from.partial.clear();
   --partials_;
 }
@@ -129,7 +133,8 @@ int64_t Output::next_show_ns() const {
 }
 
 void Output::finish() {
-  for (size_t i = 0; i < sources_.size(); ++i) show_partial(static_cast<int>(i / 2), static_cast<int>(i % 2) + 1);
+  for (size_t i = 0; i < sources_.size(); ++i)
+    show_partial(static_cast<int>(i / 2), static_cast<int>(i % 2) + 1);
   out_.write_all();
   error_.write_all();
 }

@@ -41,8 +41,8 @@ class Output {
 
   void take(int rank, int stream, std::string_view text, int64_t now_ns);
   void rank_ended(int rank);
-  void show_idle(int64_t now_ns);          // lines that have waited long enough for their end
-  int64_t next_show_ns() const;            // when show_idle() has something to do; 0: nothing waits
+  void show_idle(int64_t now_ns);  // lines that have waited long enough for their end
+  int64_t next_show_ns() const;    // when show_idle() has something to do; 0: nothing waits
   // Above this much unwritten, nobody's output is read any more.
   bool congested() const { return out_.waiting().size() + error_.waiting().size() > (1u << 20); }
   Sink& sink(int stream) { return stream == 1 ? out_ : error_; }
@@ -54,7 +54,9 @@ class Output {
     int64_t since_ns = 0;
     Descriptor file;
   };
-  Source& source(int rank, int stream) { return sources_[static_cast<size_t>(rank) * 2 + static_cast<size_t>(stream - 1)]; }
+  Source& source(int rank, int stream) {
+    return sources_[static_cast<size_t>(rank) * 2 + static_cast<size_t>(stream - 1)];
+  }
   void show_partial(int rank, int stream);
 
   Settings settings_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Lines, labels, prompts; without any process.
 #include "launch/output.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Dealing out slots, and the mapping in blocks.
 #include "launch/plan.h"
 
 #include <algorithm>
@@ -67,7 +68,9 @@ Result<Plan> make_plan(const Options& options) {
     Dealer dealer(hosts, options.ranks_per_host, options.map_by == "node");
     slots = std::max<int64_t>(slots, total_slots(hosts, options.ranks_per_host));
     const bool counted = hosts_given || options.ranks_per_host > 0;
-    const int ranks = segment.ranks ? segment.ranks : counted ? total_slots(hosts, options.ranks_per_host) : 1;
+    const int ranks = segment.ranks ? segment.ranks
+                      : counted     ? total_slots(hosts, options.ranks_per_host)
+                                    : 1;
     total += ranks;
     if (total > 1000000) return fail(kArgument, "%lld processes are too many", static_cast<long long>(total));
     for (int i = 0; i < ranks; ++i) {
@@ -77,9 +80,11 @@ Result<Plan> make_plan(const Options& options) {
       plan.ranks.push_back({host->second, static_cast<int>(app)});
     }
   }
-  plan.universe_size = options.universe_size ? options.universe_size : static_cast<int>(std::max(slots, total));
+  plan.universe_size =
+      options.universe_size ? options.universe_size : static_cast<int>(std::max(slots, total));
   if (options.stdin_rank >= static_cast<int>(plan.ranks.size()))
-    return fail(kArgument, "-stdin %d: the job has only %zu processes", options.stdin_rank, plan.ranks.size());
+    return fail(kArgument, "-stdin %d: the job has only %zu processes", options.stdin_rank,
+                plan.ranks.size());
   return plan;
 }
 
@@ -100,7 +105,8 @@ std::string process_mapping(const Plan& plan) {
   }
   std::string text = "(vector";
   for (const Block& block : blocks)
-    text += ",(" + std::to_string(block.host) + "," + std::to_string(block.hosts) + "," + std::to_string(block.ranks) + ")";
+    text += ",(" + std::to_string(block.host) + "," + std::to_string(block.hosts) + "," +
+            std::to_string(block.ranks) + ")";
   return text + ")";
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// One function per concern; texts are made and checked by wireup/pmi_messages.h alone.
 #include "launch/pmi_server.h"
 
 #include <cstring>
@@ -51,7 +52,8 @@ Status PmiServer::handle_line(int local, std::string_view line) {
       return handle(local, *shape, *request);
     }
   // Name publishing and whatever else: the client learns that it is refused and goes on.
-  refuse(client, (request->command.substr(0, 64) + "_result").c_str(), "this mpiexec does not know this request");
+  refuse(client, (request->command.substr(0, 64) + "_result").c_str(),
+         "this mpiexec does not know this request");
   return base::kOk;
 }
 
@@ -70,8 +72,9 @@ Status PmiServer::handle(int local, const Shape& shape, const Message& request) 
     client.progress = RankEnd::kInsideMpi;
     answer(client, shape, {"1", "1", "0"});
   } else if (is(pmi1::kMaxes)) {
-    answer(client, shape, {std::to_string(pmi1::kKvsNameMax), std::to_string(pmi1::kKeyMax),
-                           std::to_string(pmi1::kValueMax)});
+    answer(
+        client, shape,
+        {std::to_string(pmi1::kKvsNameMax), std::to_string(pmi1::kKeyMax), std::to_string(pmi1::kValueMax)});
   } else if (is(pmi1::kAppnum)) {
     answer(client, shape, {std::to_string(client.appnum)});
   } else if (is(pmi1::kKvsName)) {

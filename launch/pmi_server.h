@@ -57,7 +57,8 @@ class PmiServer {
   base::Status handle(int local, const wireup::Shape& shape, const wireup::Message& request);
   base::Status put(Client& client, const wireup::Message& request);
   void get(Client& client, const wireup::Message& request);
-  void answer(Client& client, const wireup::Shape& shape, std::initializer_list<std::string_view> values = {});
+  void answer(Client& client, const wireup::Shape& shape,
+              std::initializer_list<std::string_view> values = {});
   void refuse(Client& client, const char* reply, std::string_view reason);
 
   std::string job_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The server as a client sees it: answers, barriers, refusals, violations.
 #include "launch/pmi_server.h"
 
 #include <gtest/gtest.h>
@@ -31,12 +32,14 @@ class PmiServerTest : public testing::Test {
 };
 
 TEST_F(PmiServerTest, AnswersAsHydraDoes) {
-  EXPECT_EQ(ask(1, "cmd=init pmi_version=1 pmi_subversion=1"), "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+  EXPECT_EQ(ask(1, "cmd=init pmi_version=1 pmi_subversion=1"),
+            "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
   EXPECT_EQ(ask(1, "cmd=get_maxes"), "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n");
   EXPECT_EQ(ask(1, "cmd=get_appnum"), "cmd=appnum appnum=1\n");
   EXPECT_EQ(ask(1, "cmd=get_my_kvsname"), "cmd=my_kvsname kvsname=j\n");
   EXPECT_EQ(ask(1, "cmd=get_universe_size"), "cmd=universe_size size=8\n");
-  EXPECT_EQ(ask(1, "cmd=get kvsname=j key=PMI_process_mapping"), "cmd=get_result rc=0 value=(vector,(0,1,2))\n");
+  EXPECT_EQ(ask(1, "cmd=get kvsname=j key=PMI_process_mapping"),
+            "cmd=get_result rc=0 value=(vector,(0,1,2))\n");
   EXPECT_EQ(ask(1, "cmd=finalize"), "cmd=finalize_ack\n");
   EXPECT_EQ(server_.progress(1), RankEnd::kFinalized);
   EXPECT_EQ(server_.progress(0), RankEnd::kNeverInMpi);
@@ -63,7 +66,8 @@ TEST_F(PmiServerTest, RefusesKindly) {
   init_both();
   EXPECT_NE(ask(0, "cmd=get kvsname=j key=none").find("rc=-1"), std::string::npos);
   EXPECT_NE(ask(0, "cmd=get kvsname=other key=a").find("rc=-1"), std::string::npos);
-  EXPECT_NE(ask(0, "cmd=put kvsname=j key=a value=" + std::string(1024, 'x')).find("rc=-1"), std::string::npos);
+  EXPECT_NE(ask(0, "cmd=put kvsname=j key=a value=" + std::string(1024, 'x')).find("rc=-1"),
+            std::string::npos);
   EXPECT_NE(ask(0, "cmd=publish_name service=x").find("rc=-1"), std::string::npos);
   EXPECT_NE(ask(0, "mcmd=spawn\nnprocs=1\nendcmd").find("cmd=spawn_result rc=-1"), std::string::npos);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// fork and exec, and the walk through /proc that finds descendants.
 #include "launch/process.h"
 
 #include <dirent.h>
@@ -62,7 +63,8 @@ bool is_program(const std::string& path) {
 
 std::string value_of(const std::vector<std::string>& environment, const std::string& name) {
   for (const std::string& entry : environment)
-    if (entry.compare(0, name.size(), name) == 0 && entry[name.size()] == '=') return entry.substr(name.size() + 1);
+    if (entry.compare(0, name.size(), name) == 0 && entry[name.size()] == '=')
+      return entry.substr(name.size() + 1);
   return "";
 }
 
@@ -82,8 +84,8 @@ Result<std::string> find_program(const App& app, const std::string& folders) {
     start = end + 1;
   }
   const char* hint = access(name.c_str(), X_OK) == 0 ? "; did you mean `./" : "";
-  return fail(kNotFound, "program `%s` was not found in PATH%s%s%s", name.c_str(), hint, *hint ? name.c_str() : "",
-              *hint ? "`?" : "");
+  return fail(kNotFound, "program `%s` was not found in PATH%s%s%s", name.c_str(), hint,
+              *hint ? name.c_str() : "", *hint ? "`?" : "");
 }
 
 struct ChildEnds {
@@ -93,8 +95,8 @@ struct ChildEnds {
 enum class Stage : int { kDirectory, kExecute };
 
 // Between fork and exec. Reports a failure as {stage, errno} through the pipe that exec closes.
-[[noreturn]] void become(const ChildPlan& plan, const char* program, char** argv, char** envp, const ChildEnds& ends,
-                         pid_t parent) {
+[[noreturn]] void become(const ChildPlan& plan, const char* program, char** argv, char** envp,
+                         const ChildEnds& ends, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent ended before the line above
@@ -103,7 +105,8 @@ enum class Stage : int { kDirectory, kExecute };
   dup2(ends.output, STDOUT_FILENO);
   dup2(ends.error, STDERR_FILENO);
   fcntl(ends.pmi, F_SETFD, 0);
-  if (plan.bind) sched_setaffinity(0, sizeof plan.cpus, &plan.cpus);  // a CPU that went offline is no reason to fail
+  if (plan.bind)
+    sched_setaffinity(0, sizeof plan.cpus, &plan.cpus);  // a CPU that went offline is no reason to fail
   int report[2] = {static_cast<int>(Stage::kDirectory), 0};
   if (plan.app->directory.empty() || chdir(plan.app->directory.c_str()) == 0) {
     report[0] = static_cast<int>(Stage::kExecute);
@@ -126,12 +129,14 @@ Status await_exec(Descriptor& reports, pid_t pid, const App& app) {
   int report[2];
   ssize_t got;
   fcntl(reports.get(), F_SETFL, 0);
-  while ((got = read(reports.get(), report, sizeof report)) < 0 && errno == EINTR) {}
+  while ((got = read(reports.get(), report, sizeof report)) < 0 && errno == EINTR) {
+  }
   if (got != static_cast<ssize_t>(sizeof report)) return base::kOk;
   waitpid(pid, nullptr, 0);
   if (report[0] == static_cast<int>(Stage::kDirectory))
     return fail(kNotExecutable, "working directory `%s`: %s", app.directory.c_str(), strerror(report[1]));
-  return fail(report[1] == ENOENT ? kNotFound : kNotExecutable, "cannot execute `%s`: %s", app.argv[0].c_str(),
+  return fail(report[1] == ENOENT ? kNotFound : kNotExecutable, "cannot execute `%s`: %s",
+              app.argv[0].c_str(),
               report[1] == ENOENT ? "it, or the interpreter it names, does not exist" : strerror(report[1]));
 }
 
@@ -191,7 +196,7 @@ std::unordered_map<pid_t, pid_t> living_parents() {
     char state = 0;
     int parent = 0;
     if (name_end && std::sscanf(name_end + 1, " %c %d", &state, &parent) == 2 && state != 'Z' && state != 'X')
-      parents[atoi(entry->d_name)] = parent;
+      parents[static_cast<pid_t>(strtol(entry->d_name, nullptr, 10))] = parent;
   }
   closedir(folder);
   return parents;
@@ -231,7 +236,8 @@ Descriptor open_signals(const std::vector<int>& signals) {
   sigemptyset(&set);
   for (int number : signals) {
     struct sigaction now;
-    // What our parent ignores for us (nohup, a shell's background job) we go on ignoring, and so do the ranks.
+    // What our parent ignores for us (nohup, a shell's background job) we go on ignoring, and so do the
+    // ranks.
     if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN && number != SIGCHLD) continue;
     sigaddset(&set, number);
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The loop of a proxy: one poll over mpiexec, signals, and for each rank PMI, input and output.
 #include "launch/proxy.h"
 
 #include <errno.h>
@@ -43,14 +44,18 @@ int Proxy::run() {
   }
   end_all();
   for (size_t i = 0; i < ranks_.size(); ++i)
-    while (forward_once(i, ranks_[i].child.output, 1) || forward_once(i, ranks_[i].child.error, 2)) {}
+    while (forward_once(i, ranks_[i].child.output, 1) || forward_once(i, ranks_[i].child.error, 2)) {
+    }
   flush_control();
   return 0;
 }
 
 void Proxy::trouble(int rank, int exit_code, const std::string& text) {
-  send(FrameWriter(FrameType::kTrouble).number(static_cast<uint32_t>(rank)).number(static_cast<uint32_t>(exit_code))
-           .text(text).take());
+  send(FrameWriter(FrameType::kTrouble)
+           .number(static_cast<uint32_t>(rank))
+           .number(static_cast<uint32_t>(exit_code))
+           .text(text)
+           .take());
 }
 
 void Proxy::note(const std::string& text) {
@@ -89,16 +94,21 @@ void Proxy::watch_all() {
 
 void Proxy::dispatch(const Watch& what, short events) {
   switch (what.source) {
-    case Source::kControlIn: return read_control();
-    case Source::kControlOut: return write_control();
-    case Source::kSignals: return reap();
+    case Source::kControlIn:
+      return read_control();
+    case Source::kControlOut:
+      return write_control();
+    case Source::kSignals:
+      return reap();
     case Source::kPmi:
       if (events & POLLOUT) write_pmi(what.rank);
       if (events & ~POLLOUT) read_pmi(what.rank);
       return;
-    case Source::kInput: return write_input(what.rank);
+    case Source::kInput:
+      return write_input(what.rank);
     case Source::kOutput:
-    case Source::kError: return read_output(what.rank, what.source);
+    case Source::kError:
+      return read_output(what.rank, what.source);
   }
 }
 
@@ -128,16 +138,22 @@ void Proxy::handle(const Frame& frame) {
     case FrameType::kStart:
       if (!job_) start(frame.payload);
       return;
-    case FrameType::kBarrierOut: return barrier_out(reader);
-    case FrameType::kStdin: return take_input(reader);
-    case FrameType::kSignal: return signal_all(reader.signed_number());
+    case FrameType::kBarrierOut:
+      return barrier_out(reader);
+    case FrameType::kStdin:
+      return take_input(reader);
+    case FrameType::kSignal:
+      return signal_all(reader.signed_number());
     case FrameType::kStop:
       signal_all(SIGTERM);
       signal_all(SIGCONT);  // a stopped process would not notice
       kill_at_ns_ = base::now_ns() + int64_t{reader.number()} * 1000000;
       return;
-    case FrameType::kQuit: quit_ = true; return;
-    default: return;  // frames of the other direction
+    case FrameType::kQuit:
+      quit_ = true;
+      return;
+    default:
+      return;  // frames of the other direction
   }
 }
 
@@ -188,8 +204,11 @@ void Proxy::write_pmi(size_t index) {
 
 void Proxy::after_pmi() {
   if (auto abort = pmi_->take_abort())
-    send(FrameWriter(FrameType::kAbort).number(static_cast<uint32_t>(job_->ranks[static_cast<size_t>(abort->local)].rank))
-             .number(static_cast<uint32_t>(abort->exit_code)).text(abort->message).take());
+    send(FrameWriter(FrameType::kAbort)
+             .number(static_cast<uint32_t>(job_->ranks[static_cast<size_t>(abort->local)].rank))
+             .number(static_cast<uint32_t>(abort->exit_code))
+             .text(abort->message)
+             .take());
   check_lost_barrier();
   if (!pmi_->barrier_is_full()) return;
   const Pairs pairs = pmi_->take_pairs();
@@ -231,8 +250,11 @@ bool Proxy::forward_once(size_t index, Descriptor& from, int stream) {
     from.reset();
     return false;
   }
-  send(FrameWriter(FrameType::kOutput).number(static_cast<uint32_t>(job_->ranks[index].rank))
-           .number(static_cast<uint32_t>(stream)).text({bytes, static_cast<size_t>(got)}).take());
+  send(FrameWriter(FrameType::kOutput)
+           .number(static_cast<uint32_t>(job_->ranks[index].rank))
+           .number(static_cast<uint32_t>(stream))
+           .text({bytes, static_cast<size_t>(got)})
+           .take());
   return true;
 }
 
@@ -251,8 +273,9 @@ void Proxy::take_input(FrameReader& reader) {
 void Proxy::write_input(size_t index) {
   Rank& rank = ranks_[index];
   if (!rank.input.empty()) {
-    ssize_t taken = rank.child.input.open() ? write(rank.child.input.get(), rank.input.data(), rank.input.size())
-                                            : static_cast<ssize_t>(rank.input.size());
+    ssize_t taken = rank.child.input.open()
+                        ? write(rank.child.input.get(), rank.input.data(), rank.input.size())
+                        : static_cast<ssize_t>(rank.input.size());
     // A rank that has closed its input does not want it: the rest is dropped.
     if (taken < 0 && errno != EAGAIN && errno != EINTR) taken = static_cast<ssize_t>(rank.input.size());
     if (taken > 0) {
@@ -277,16 +300,21 @@ void Proxy::rank_ended(size_t index, int wait_status) {
   Rank& rank = ranks_[index];
   // A last word in PMI, an abort above all, counts before the end itself.
   read_pmi(index);
-  while (forward_once(index, rank.child.output, 1)) {}
-  while (forward_once(index, rank.child.error, 2)) {}
+  while (forward_once(index, rank.child.output, 1)) {
+  }
+  while (forward_once(index, rank.child.error, 2)) {
+  }
   rank.exited = true;
   rank.child.pmi.reset();
   rank.input.clear();
   rank.child.input.reset();
-  send(FrameWriter(FrameType::kExited).number(static_cast<uint32_t>(job_->ranks[index].rank))
+  send(FrameWriter(FrameType::kExited)
+           .number(static_cast<uint32_t>(job_->ranks[index].rank))
            .number(static_cast<uint32_t>(wait_status))
-           .number(static_cast<uint32_t>(pmi_->progress(static_cast<int>(index)))).take());
-  if (pmi_->progress(static_cast<int>(index)) == RankEnd::kNeverInMpi) missing_rank_ = job_->ranks[index].rank;
+           .number(static_cast<uint32_t>(pmi_->progress(static_cast<int>(index))))
+           .take());
+  if (pmi_->progress(static_cast<int>(index)) == RankEnd::kNeverInMpi)
+    missing_rank_ = job_->ranks[index].rank;
   check_lost_barrier();
 }
 

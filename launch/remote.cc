@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Commands that start a proxy, and the socket that becomes its input and output.
 #include "launch/remote.h"
 
 #include <errno.h>
@@ -38,13 +39,16 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
-std::vector<std::string> command_for(const std::string& host, const std::string& launcher, const std::string& program) {
+std::vector<std::string> command_for(const std::string& host, const std::string& launcher,
+                                     const std::string& program) {
   if (is_this_host(host)) return {program, kProxyOption};
   // Nobody could answer a question of ssh: no terminal is left to it.
-  if (launcher == "ssh") return {"ssh", "-x", "-T", "-o", "BatchMode=yes", host, quoted(program), kProxyOption};
+  if (launcher == "ssh")
+    return {"ssh", "-x", "-T", "-o", "BatchMode=yes", host, quoted(program), kProxyOption};
   // Inside of a Slurm allocation. Without -u the step daemon would wait for the end of a line.
   if (launcher == "srun")
-    return {"srun", "-N1", "-n1", "-u", "--overlap", "--mpi=none", "--kill-on-bad-exit=0", "-w", host, program, kProxyOption};
+    return {"srun", "-N1", "-n1",   "-u",        "--overlap", "--mpi=none", "--kill-on-bad-exit=0",
+            "-w",   host,  program, kProxyOption};
   return {"/bin/sh", "-c", launcher + " \"$@\"", "sh", host, program, kProxyOption};
 }
 

@@ -19,7 +19,8 @@ struct ProxyProcess {
 bool is_this_host(const std::string& name);
 base::Result<std::string> own_program();
 
-// `launcher` is "ssh", "srun" or a command for the shell, which gets the host and the proxy's words as arguments.
+// `launcher` is "ssh", "srun" or a command for the shell, which gets the host and the proxy's words as
+// arguments.
 base::Result<ProxyProcess> start_proxy(const std::string& host, const std::string& launcher);
 
 }  // namespace vicinity::launch

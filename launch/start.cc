@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Encoding and checked decoding of the start message.
 #include "launch/start.h"
 
 namespace vicinity::launch {
@@ -12,7 +13,9 @@ std::string Start::encode() const {
   for (const App& app : apps) out.texts(app.argv).texts(app.environment).text(app.directory).text(app.path);
   out.number(static_cast<uint32_t>(ranks.size()));
   for (const LocalRank& rank : ranks)
-    out.number(static_cast<uint32_t>(rank.rank)).number(static_cast<uint32_t>(rank.app)).number(rank.has_stdin);
+    out.number(static_cast<uint32_t>(rank.rank))
+        .number(static_cast<uint32_t>(rank.app))
+        .number(rank.has_stdin);
   return out.take();
 }
 
@@ -35,7 +38,8 @@ base::Result<Start> Start::decode(std::string_view payload) {
     app.environment = in.texts();
     app.directory = in.text();
     app.path = in.text();
-    if (in.ok() && app.argv.empty()) return base::fail(base::kOther, "a program without a name was to be started");
+    if (in.ok() && app.argv.empty())
+      return base::fail(base::kOther, "a program without a name was to be started");
     start.apps.push_back(std::move(app));
   }
   for (uint32_t count = in.number(); count > 0 && in.ok(); --count) {

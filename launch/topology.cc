@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Topology from /sys, and the placing of ranks, which is pure.
 #include "launch/topology.h"
 
 #include <algorithm>
@@ -87,26 +88,33 @@ Topology read_topology() {
 }
 
 Result<Unit> parse_unit(const std::string& text, const char* option) {
-  static const std::map<std::string, Unit> kNames = {
-      {"none", Unit::kNone},   {"hwthread", Unit::kThread}, {"core", Unit::kCore},     {"l3", Unit::kL3},
-      {"l3cache", Unit::kL3},  {"numa", Unit::kNuma},       {"socket", Unit::kSocket}, {"package", Unit::kSocket},
-      {"board", Unit::kHost},  {"machine", Unit::kHost}};
+  static const std::map<std::string, Unit> kNames = {{"none", Unit::kNone},     {"hwthread", Unit::kThread},
+                                                     {"core", Unit::kCore},     {"l3", Unit::kL3},
+                                                     {"l3cache", Unit::kL3},    {"numa", Unit::kNuma},
+                                                     {"socket", Unit::kSocket}, {"package", Unit::kSocket},
+                                                     {"board", Unit::kHost},    {"machine", Unit::kHost}};
   const auto found = kNames.find(text);
   if (found != kNames.end()) return found->second;
-  return fail(kArgument, "%s %s is not known; allowed: none, hwthread, core, l3, numa, socket, machine", option,
-              text.c_str());
+  return fail(kArgument, "%s %s is not known; allowed: none, hwthread, core, l3, numa, socket, machine",
+              option, text.c_str());
 }
 
 namespace {
 
 int unit_of(const Cpu& cpu, Unit unit) {
   switch (unit) {
-    case Unit::kThread: return cpu.id;
-    case Unit::kCore: return cpu.core;
-    case Unit::kL3: return cpu.l3;
-    case Unit::kNuma: return cpu.numa;
-    case Unit::kSocket: return cpu.socket;
-    default: return 0;
+    case Unit::kThread:
+      return cpu.id;
+    case Unit::kCore:
+      return cpu.core;
+    case Unit::kL3:
+      return cpu.l3;
+    case Unit::kNuma:
+      return cpu.numa;
+    case Unit::kSocket:
+      return cpu.socket;
+    default:
+      return 0;
   }
 }
 

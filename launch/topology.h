@@ -33,7 +33,8 @@ Topology read_topology_sysfs(const std::string& root, const cpu_set_t& allowed);
 bool read_topology_hwloc(const cpu_set_t& allowed, Topology& topology);  // false: not built in, or it failed
 
 enum class Unit { kNone, kThread, kCore, kL3, kNuma, kSocket, kHost };
-// "core", "hwthread", "socket"/"package", "numa", "l3"/"l3cache", "none", "board"/"machine", "user" is refused.
+// "core", "hwthread", "socket"/"package", "numa", "l3"/"l3cache", "none", "board"/"machine", "user" is
+// refused.
 base::Result<Unit> parse_unit(const std::string& text, const char* option);
 
 // Which CPUs each of `ranks` ranks is bound to; empty sets mean "not bound". `bind` is the size of what a

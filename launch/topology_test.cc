@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Placing on a made-up machine, reading the real one, claims.
 #include "launch/topology.h"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,8 @@ constexpr char kHelp[] =
     "  vicinity info                 version, host, and what the library can use here\n"
     "  vicinity params [NAME...]     every parameter: value, default, what is allowed, what it does\n"
     "  vicinity params --markdown    the same for documentation; --man for a manual page\n"
-    "  vicinity map [JOB] [-v]       which channel each pair of processes used (jobs run with VICINITY_MAP=1);\n"
+    "  vicinity map [JOB] [-v]       which channel each pair of processes used (jobs run with "
+    "VICINITY_MAP=1);\n"
     "                                without JOB: the newest of this user; -v: messages, bytes, reasons\n"
     "  vicinity --version\n\n"
     "mpiexec --help tells how jobs are started. See vicinity(1).\n";
@@ -23,7 +24,8 @@ int main(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "--help";
   const Arguments arguments(argv + (argc > 1 ? 2 : 1), argv + argc);
   if (command == "--help" || command == "-h" || command == "help") return std::fputs(kHelp, stdout) < 0;
-  if (command == "--version" || command == "-V") return std::printf("Vicinity MPI %s\n", VICINITY_VERSION) < 0;
+  if (command == "--version" || command == "-V")
+    return std::printf("Vicinity MPI %s\n", VICINITY_VERSION) < 0;
   if (command == "params") return show_params(arguments);
   if (command == "info") return show_info(arguments);
   if (command == "map") return show_map(arguments);

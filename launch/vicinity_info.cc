@@ -66,8 +66,8 @@ std::string ptrace_scope() {
   std::ifstream file("/proc/sys/kernel/yama/ptrace_scope");
   int scope = 0;
   if (!(file >> scope)) return "no Yama: processes of a user may reach each other";
-  const char* meaning[] = {"processes of a user may reach each other", "only by permission (the library gives it)",
-                           "only root", "nobody"};
+  const char* meaning[] = {"processes of a user may reach each other",
+                           "only by permission (the library gives it)", "only root", "nobody"};
   return std::to_string(scope) + ": " + (scope >= 0 && scope <= 3 ? meaning[scope] : "unknown");
 }
 
@@ -111,10 +111,13 @@ int show_info(const Arguments& arguments) {
   line("build", std::string("gcc ") + __VERSION__ + " for " + system.machine + ", " VICINITY_BUILD_TYPE);
   line("host", system.nodename);
   line("system", std::string(system.sysname) + " " + system.release);
-  line("processors", std::to_string(topology.cpus.size()) + " that we may use: " +
-       std::to_string(topology.count(&Cpu::socket)) + " socket(s), " + std::to_string(topology.count(&Cpu::numa)) +
-       " NUMA node(s), " + std::to_string(topology.count(&Cpu::core)) + " core(s), as " + topology.source + " sees it");
-  line("memory", size_text(static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE))));
+  line("processors", std::to_string(topology.cpus.size()) +
+                         " that we may use: " + std::to_string(topology.count(&Cpu::socket)) +
+                         " socket(s), " + std::to_string(topology.count(&Cpu::numa)) + " NUMA node(s), " +
+                         std::to_string(topology.count(&Cpu::core)) + " core(s), as " + topology.source +
+                         " sees it");
+  line("memory",
+       size_text(static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE))));
   line("/dev/shm", shared_memory());
   line("single copy", single_copy());
   line("ptrace_scope", ptrace_scope());

@@ -24,7 +24,8 @@ constexpr size_t kMatrixLimit = 64;  // wider ones are only counted
 // Where src/peer/map.cc puts them.
 std::vector<fs::path> bases() {
   std::vector<fs::path> out;
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime && *runtime) out.push_back(fs::path(runtime) / "vicinity");
+  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime && *runtime)
+    out.push_back(fs::path(runtime) / "vicinity");
   out.push_back("/tmp/vicinity-" + std::to_string(getuid()));
   return out;
 }
@@ -62,13 +63,17 @@ std::vector<MapRow> read_rows(const fs::path& folder) {
     if (row.ok())
       rows.push_back(std::move(*row));
     else
-      std::fprintf(stderr, "vicinity map: %s: %s\n", entry.path().c_str(), base::failure_text(row.status().code()));
+      std::fprintf(stderr, "vicinity map: %s: %s\n", entry.path().c_str(),
+                   base::failure_text(row.status().code()));
   }
   std::sort(rows.begin(), rows.end(), [](const MapRow& a, const MapRow& b) { return a.rank < b.rank; });
   return rows;
 }
 
-std::string label_of(const MapPeer& peer) { return peer.channel + (peer.copies == 1 ? "+cma" : ""); }
+// "self" is one copy by nature; elsewhere that is worth telling.
+std::string label_of(const MapPeer& peer) {
+  return peer.channel + (peer.copies == 1 && peer.channel != "self" ? "+1copy" : "");
+}
 
 void print_matrix(const std::vector<MapRow>& rows) {
   // One letter per kind of channel; its first letter where that is free.
@@ -80,7 +85,7 @@ void print_matrix(const std::vector<MapRow>& rows) {
       const std::string label = label_of(peer);
       ++pairs[label];
       if (letters.contains(label)) continue;
-      char letter = static_cast<char>(label.find("+cma") == label.npos ? label[0] : std::toupper(label[0]));
+      char letter = static_cast<char>(label.find("+1copy") == label.npos ? label[0] : std::toupper(label[0]));
       while (used.find(letter) != used.npos) letter = letter == 'z' ? 'A' : static_cast<char>(letter + 1);
       used += letter;
       letters[label] = letter;
@@ -103,13 +108,13 @@ void print_matrix(const std::vector<MapRow>& rows) {
 }
 
 void print_details(const std::vector<MapRow>& rows) {
-  std::printf("\n%5s %5s  %-12s %12s %16s %12s %16s  %s\n", "rank", "peer", "channel", "sent", "bytes", "received", "bytes",
-              "reason");
+  std::printf("\n%5s %5s  %-12s %12s %16s %12s %16s  %s\n", "rank", "peer", "channel", "sent", "bytes",
+              "received", "bytes", "reason");
   for (const MapRow& row : rows)
     for (const MapPeer& peer : row.peers)
-      std::printf("%5d %5d  %-12s %12" PRIu64 " %16" PRIu64 " %12" PRIu64 " %16" PRIu64 "  %s\n", row.rank, peer.peer,
-                  label_of(peer).c_str(), peer.messages_sent, peer.bytes_sent, peer.messages_received,
-                  peer.bytes_received, peer.reason.c_str());
+      std::printf("%5d %5d  %-12s %12" PRIu64 " %16" PRIu64 " %12" PRIu64 " %16" PRIu64 "  %s\n", row.rank,
+                  peer.peer, label_of(peer).c_str(), peer.messages_sent, peer.bytes_sent,
+                  peer.messages_received, peer.bytes_received, peer.reason.c_str());
 }
 
 }  // namespace
@@ -135,8 +140,10 @@ int show_map(const Arguments& arguments) {
   }
   const std::vector<MapRow> rows = read_rows(folder);
   if (rows.empty()) return 1;
-  std::printf("job %s, %d process%s", rows.front().job.c_str(), rows.front().size, rows.front().size == 1 ? "" : "es");
-  if (rows.size() < static_cast<size_t>(rows.front().size)) std::printf(" (%zu wrote their row)", rows.size());
+  std::printf("job %s, %d process%s", rows.front().job.c_str(), rows.front().size,
+              rows.front().size == 1 ? "" : "es");
+  if (rows.size() < static_cast<size_t>(rows.front().size))
+    std::printf(" (%zu wrote their row)", rows.size());
   std::printf("\n");
   print_matrix(rows);
   if (details) print_details(rows);

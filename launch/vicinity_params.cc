@@ -16,9 +16,8 @@ using base::ParamType;
 std::vector<ParamBase*> sorted() {
   std::vector<ParamBase*> params;
   for (ParamBase* param = base::params_first(); param; param = param->next) params.push_back(param);
-  std::sort(params.begin(), params.end(), [](const ParamBase* a, const ParamBase* b) {
-    return std::strcmp(a->name, b->name) < 0;
-  });
+  std::sort(params.begin(), params.end(),
+            [](const ParamBase* a, const ParamBase* b) { return std::strcmp(a->name, b->name) < 0; });
   return params;
 }
 
@@ -40,16 +39,17 @@ std::string shown(const std::string& value) { return value.empty() ? "(empty)" :
 void print_text(const ParamBase& param) {
   std::printf("%s = %s%s\n", param.name, shown(param.value_text()).c_str(),
               param.was_set ? "   (from the environment)" : "");
-  std::printf("    %s\n    default %s; allowed: %s; part of %s%s%s\n\n", param.text, shown(param.default_text()).c_str(),
-              allowed(param).c_str(), param.room, param.alias ? "; also " : "", param.alias ? param.alias : "");
+  std::printf("    %s\n    default %s; allowed: %s; part of %s%s%s\n\n", param.text,
+              shown(param.default_text()).c_str(), allowed(param).c_str(), param.room,
+              param.alias ? "; also " : "", param.alias ? param.alias : "");
 }
 
 void print_markdown(const std::vector<ParamBase*>& params) {
   std::printf("| parameter | default | allowed | meaning |\n|---|---|---|---|\n");
   for (const ParamBase* param : params)
     std::printf("| `%s` | %s | %s | %s%s%s%s |\n", param->name, shown(param->default_text()).c_str(),
-                allowed(*param).c_str(), param->text, param->alias ? " Also `" : "", param->alias ? param->alias : "",
-                param->alias ? "`." : "");
+                allowed(*param).c_str(), param->text, param->alias ? " Also `" : "",
+                param->alias ? param->alias : "", param->alias ? "`." : "");
 }
 
 void print_man(const std::vector<ParamBase*>& params) {
@@ -64,8 +64,14 @@ int show_params(const Arguments& arguments) {
   bool markdown = false, man = false;
   std::vector<ParamBase*> params;
   for (const std::string& argument : arguments) {
-    if (argument == "--markdown") { markdown = true; continue; }
-    if (argument == "--man") { man = true; continue; }
+    if (argument == "--markdown") {
+      markdown = true;
+      continue;
+    }
+    if (argument == "--man") {
+      man = true;
+      continue;
+    }
     ParamBase* param = base::params_find(argument.c_str());
     if (!param) {
       std::fprintf(stderr, "vicinity params: `%s` is neither an option nor a parameter\n", argument.c_str());

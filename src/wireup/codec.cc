@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Strict decoding: what encode_text() cannot have made is refused.
 #include "wireup/codec.h"
 
 #include <algorithm>
@@ -63,8 +64,8 @@ Result<std::vector<std::string>> split_value(std::string_view bytes, size_t part
   const size_t room = part_max - kHeader;
   const size_t parts = std::max<size_t>(1, (text.size() + room - 1) / room);
   if (parts > kPartsLimit)
-    return fail(kArgument, "a value of %zu bytes is too long for the launcher; the limit is %zu", bytes.size(),
-                kPartsLimit * room * 3 / 4);
+    return fail(kArgument, "a value of %zu bytes is too long for the launcher; the limit is %zu",
+                bytes.size(), kPartsLimit * room * 3 / 4);
   std::vector<std::string> out;
   for (size_t i = 0; i < parts; ++i) out.push_back(text.substr(std::min(text.size(), i * room), room));
   out[0] = std::to_string(parts) + "." + out[0];
@@ -85,7 +86,8 @@ Result<std::string> part_key(int rank, std::string_view key, size_t part, size_t
   std::string name = "v" + std::to_string(rank) + "." + std::string(key);
   if (part > 0) name += "." + std::to_string(part);
   for (char c : key)
-    if (letter_value(c) < 0) return fail(kArgument, "key `%s` has a character that PMI cannot carry", name.c_str());
+    if (letter_value(c) < 0)
+      return fail(kArgument, "key `%s` has a character that PMI cannot carry", name.c_str());
   if (key.empty() || name.size() > key_max)
     return fail(kArgument, "key `%s` is empty or too long; the launcher allows %zu characters", name.c_str(),
                 key_max);

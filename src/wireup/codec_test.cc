@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Bytes to letters and back, splitting, keys.
 #include "wireup/codec.h"
 
 #include <gtest/gtest.h>

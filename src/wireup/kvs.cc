@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// put and get of any bytes over put_text and get_text.
 #include "wireup/kvs.h"
 
 #include "wireup/codec.h"

@@ -22,7 +22,7 @@ class KvsWireup : public Wireup {
   virtual base::Result<std::string> get_text(int rank, const std::string& key) = 0;
 
   PmiLink link_;
-  size_t key_max_ = 63;      // without the ending zero
+  size_t key_max_ = 63;  // without the ending zero
   size_t value_max_ = 1023;
 };
 

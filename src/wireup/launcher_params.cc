@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Declared once for the library, mpiexec and `vicinity params`.
 #include "wireup/launcher_params.h"
 
 namespace vicinity::wireup {
@@ -12,14 +13,17 @@ base::Param<std::string> param_mpiexec{
     "VICINITY_MPIEXEC", "wireup", "", nullptr,
     "Set by mpiexec in the environment of the processes it starts, to its version; not for users."};
 
-base::Param<std::string> param_launcher{
-    "VICINITY_LAUNCHER", "launch", "ssh", nullptr,
-    "How mpiexec reaches other hosts: ssh, srun (inside of a Slurm allocation), or a command that is called as `COMMAND host program "
-    "arguments...`. Same as the option -launcher-exec."};
+base::Param<std::string> param_launcher{"VICINITY_LAUNCHER", "launch", "ssh", nullptr,
+                                        "How mpiexec reaches other hosts: ssh, srun (inside of a Slurm "
+                                        "allocation), or a command that is called as `COMMAND host program "
+                                        "arguments...`. Same as the option -launcher-exec."};
 
-base::Param<int64_t> param_grace_ms{
-    "VICINITY_KILL_GRACE_MS", "launch", 400, 0, 60000,
-    "When a job has to end early: milliseconds between SIGTERM and SIGKILL."};
+base::Param<int64_t> param_grace_ms{"VICINITY_KILL_GRACE_MS",
+                                    "launch",
+                                    400,
+                                    0,
+                                    60000,
+                                    "When a job has to end early: milliseconds between SIGTERM and SIGKILL."};
 
 base::Param<bool> param_claim_cpus{
     "VICINITY_CLAIM_CPUS", "launch", true,

@@ -76,9 +76,12 @@ Result<std::unique_ptr<Wireup>> open_port(const char* address) {
 // srun without --mpi starts processes that cannot find each other; each would believe to be alone.
 void warn_of_lonely_crowd() {
   const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
-  if (tasks && std::atoi(tasks) > 1 && std::getenv("SLURM_PROCID") && std::strcmp(std::getenv("SLURM_PROCID"), "0") == 0)
-    VICINITY_LOG(kWarn, "srun started %.10s processes but offers no way for them to meet, so that each is a job of "
-                 "its own; use srun --mpi=pmi2 or srun --mpi=pmix", tasks);
+  if (tasks && std::strtol(tasks, nullptr, 10) > 1 && std::getenv("SLURM_PROCID") &&
+      std::strcmp(std::getenv("SLURM_PROCID"), "0") == 0)
+    VICINITY_LOG(kWarn,
+                 "srun started %.10s processes but offers no way for them to meet, so that each is a job of "
+                 "its own; use srun --mpi=pmi2 or srun --mpi=pmix",
+                 tasks);
 }
 
 }  // namespace
@@ -96,7 +99,8 @@ Result<std::unique_ptr<Wireup>> open() {
   if (fd) return open_fd(fd, choice == "pmi2" || (choice == "auto" && slurm_serves_pmi2()));
   if (port) return open_port(port);
   if (choice != "auto")
-    return fail(kOther, "VICINITY_WIREUP=%s, but no launcher of that kind started this process", choice.c_str());
+    return fail(kOther, "VICINITY_WIREUP=%s, but no launcher of that kind started this process",
+                choice.c_str());
   warn_of_lonely_crowd();
   return open_alone();
 }

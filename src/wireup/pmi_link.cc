@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Blocking reads and writes; EINTR and a closed connection are handled here and nowhere else.
 #include "wireup/pmi_link.h"
 
 #include <errno.h>
@@ -38,8 +39,7 @@ Status PmiLink::send(std::string_view bytes) {
     const ssize_t sent = is_socket_ ? ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL)
                                     : ::write(fd_, bytes.data(), bytes.size());
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0)
-      return fail(kOther, "cannot send to the launcher: %s; has it ended?", std::strerror(errno));
+    if (sent < 0) return fail(kOther, "cannot send to the launcher: %s; has it ended?", std::strerror(errno));
     bytes.remove_prefix(static_cast<size_t>(sent));
   }
   return base::kOk;
@@ -80,7 +80,8 @@ Status PmiLink::check() const {
   pollfd wanted{fd_, POLLIN, 0};
   if (poll(&wanted, 1, 0) <= 0) return base::kOk;
   char byte;
-  const ssize_t got = is_socket_ ? recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) : ((wanted.revents & POLLIN) ? 1 : 0);
+  const ssize_t got =
+      is_socket_ ? recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) : ((wanted.revents & POLLIN) ? 1 : 0);
   if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
     return fail(kOther, "the launcher is gone: its connection is closed");
   return base::kOk;

@@ -19,7 +19,7 @@ class PmiLink {
 
   int fd() const { return fd_; }
   base::Status send(std::string_view bytes);
-  base::Result<std::string> receive_line();               // without the newline
+  base::Result<std::string> receive_line();  // without the newline
   base::Result<std::string> receive_exact(size_t bytes);
   // Fails when the other side has closed. Looks without waiting and without taking bytes away.
   base::Status check() const;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Building and checking messages by their shapes.
 #include "wireup/pmi_messages.h"
 
 namespace vicinity::wireup {

@@ -19,13 +19,13 @@ using FieldNames = std::array<const char*, 4>;  // unused places are nullptr
 struct Shape {
   const char* request;
   FieldNames asked;
-  const char* reply;     // nullptr: nothing comes back
-  FieldNames answered;   // what the reply must have when it is a success
+  const char* reply;    // nullptr: nothing comes back
+  FieldNames answered;  // what the reply must have when it is a success
 };
 
 namespace pmi1 {
-inline constexpr Shape kInit{"init", {"pmi_version", "pmi_subversion"}, "response_to_init",
-                             {"pmi_version", "pmi_subversion", "rc"}};
+inline constexpr Shape kInit{
+    "init", {"pmi_version", "pmi_subversion"}, "response_to_init", {"pmi_version", "pmi_subversion", "rc"}};
 inline constexpr Shape kMaxes{"get_maxes", {}, "maxes", {"kvsname_max", "keylen_max", "vallen_max"}};
 inline constexpr Shape kAppnum{"get_appnum", {}, "appnum", {"appnum"}};
 inline constexpr Shape kKvsName{"get_my_kvsname", {}, "my_kvsname", {"kvsname"}};
@@ -35,7 +35,7 @@ inline constexpr Shape kGet{"get", {"kvsname", "key"}, "get_result", {"rc", "val
 inline constexpr Shape kBarrier{"barrier_in", {}, "barrier_out", {}};
 inline constexpr Shape kFinalize{"finalize", {}, "finalize_ack", {}};
 inline constexpr Shape kAbort{"abort", {"exitcode"}, nullptr, {}};
-inline constexpr const Shape* kAll[] = {&kInit, &kMaxes, &kAppnum, &kKvsName, &kUniverse,
+inline constexpr const Shape* kAll[] = {&kInit, &kMaxes, &kAppnum,  &kKvsName,  &kUniverse,
                                         &kPut,  &kGet,   &kBarrier, &kFinalize, &kAbort};
 // Over PMI_PORT a client first says who it is; three `set` lines (size, rank, debug) follow the reply.
 inline constexpr Shape kInitAck{"initack", {"pmiid"}, "initack", {}};
@@ -44,14 +44,14 @@ inline constexpr int kKvsNameMax = 256, kKeyMax = 64, kValueMax = 1024;
 }  // namespace pmi1
 
 namespace pmi2 {
-inline constexpr Shape kFullInit{"fullinit", {"pmijobid", "pmirank", "threaded"}, "fullinit-response",
-                                 {"rc", "rank", "size"}};
+inline constexpr Shape kFullInit{
+    "fullinit", {"pmijobid", "pmirank", "threaded"}, "fullinit-response", {"rc", "rank", "size"}};
 inline constexpr Shape kJobId{"job-getid", {}, "job-getid-response", {"rc", "jobid"}};
 inline constexpr Shape kPut{"kvs-put", {"key", "value"}, "kvs-put-response", {"rc"}};
 inline constexpr Shape kGet{"kvs-get", {"jobid", "srcid", "key"}, "kvs-get-response", {"rc", "found"}};
 inline constexpr Shape kFence{"kvs-fence", {}, "kvs-fence-response", {"rc"}};
-inline constexpr Shape kAttribute{"info-getjobattr", {"key", "wait"}, "info-getjobattr-response",
-                                  {"rc", "found"}};
+inline constexpr Shape kAttribute{
+    "info-getjobattr", {"key", "wait"}, "info-getjobattr-response", {"rc", "found"}};
 inline constexpr Shape kFinalize{"finalize", {}, "finalize-response", {"rc"}};
 inline constexpr Shape kAbort{"abort", {"isworld", "msg"}, nullptr, {}};
 inline constexpr int kKeyMax = 64, kValueMax = 1024;

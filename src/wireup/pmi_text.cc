@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Parsers and writers; the fuzzer test/fuzz/fuzz_pmi.cc drives them.
 #include "wireup/pmi_text.h"
 
 #include <charconv>
@@ -21,7 +22,8 @@ std::string shown(std::string_view text) {
 }
 
 Status add_field(Message& message, std::string_view key, std::string_view value) {
-  if (key.empty()) return fail(kOther, "PMI message has a field without a name before `=%s`", shown(value).c_str());
+  if (key.empty())
+    return fail(kOther, "PMI message has a field without a name before `=%s`", shown(value).c_str());
   if (message.fields.size() == kFieldLimit)
     return fail(kOther, "PMI message has more than %zu fields", kFieldLimit);
   message.fields.push_back({std::string(key), std::string(value)});

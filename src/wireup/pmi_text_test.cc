@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Good and bad texts of both protocols, and the shapes of messages.
 #include "wireup/pmi_text.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +52,8 @@ TEST(Pmi2Text, DoubledSemicolonsAreOne) {
 }
 
 TEST(Pmi2Text, RefusesAnythingElse) {
-  for (const char* bad : {"", "cmd", "cmd=a", "cmd=;", "key=a;cmd=b;", "cmd=a;key", "cmd=a;=b;", "cmd=a;b=c;;", ";"})
+  for (const char* bad :
+       {"", "cmd", "cmd=a", "cmd=;", "key=a;cmd=b;", "cmd=a;key", "cmd=a;=b;", "cmd=a;b=c;;", ";"})
     EXPECT_FALSE(parse_pmi2(bad).ok()) << bad;
 }
 
@@ -64,12 +66,14 @@ TEST(Pmi2Text, Lengths) {
 
 TEST(Numbers, OnlyWholeOnes) {
   EXPECT_EQ(*parse_number("-7"), -7);
-  for (const char* bad : {"", " 1", "1 ", "1x", "0x1", "+1", "99999999999"}) EXPECT_FALSE(parse_number(bad).ok()) << bad;
+  for (const char* bad : {"", " 1", "1 ", "1x", "0x1", "+1", "99999999999"})
+    EXPECT_FALSE(parse_number(bad).ok()) << bad;
 }
 
 TEST(Shapes, RepliesAreChecked) {
   EXPECT_TRUE(check_reply(pmi1::kGet, *parse_pmi1("cmd=get_result rc=0 value=x")).ok());
-  EXPECT_TRUE(check_reply(pmi1::kMaxes, *parse_pmi1("cmd=maxes kvsname_max=1 keylen_max=1 vallen_max=1")).ok());
+  EXPECT_TRUE(
+      check_reply(pmi1::kMaxes, *parse_pmi1("cmd=maxes kvsname_max=1 keylen_max=1 vallen_max=1")).ok());
   EXPECT_FALSE(check_reply(pmi1::kGet, *parse_pmi1("cmd=get_result rc=0")).ok());
   EXPECT_FALSE(check_reply(pmi1::kGet, *parse_pmi1("cmd=get_result rc=-1 msg=no value=x")).ok());
   EXPECT_FALSE(check_reply(pmi1::kGet, *parse_pmi1("cmd=put_result rc=0 value=x")).ok());

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -44,8 +45,10 @@ Status find(void* handle, const char* name, Function& function) {
 Result<Library> load_library() {
   void* handle = dlopen("libpmix.so.2", RTLD_NOW | RTLD_GLOBAL);
   if (!handle)
-    return fail(kOther, "the launcher speaks PMIx, but its library cannot be loaded: %s. Install libpmix2, add its "
-                "folder to LD_LIBRARY_PATH, or use srun --mpi=pmi2", dlerror());
+    return fail(kOther,
+                "the launcher speaks PMIx, but its library cannot be loaded: %s. Install libpmix2, add its "
+                "folder to LD_LIBRARY_PATH, or use srun --mpi=pmi2",
+                dlerror());
   Library library;
   VICINITY_TRY(find(handle, "PMIx_Init", library.init));
   VICINITY_TRY(find(handle, "PMIx_Finalize", library.finalize));
@@ -90,7 +93,8 @@ int Pmix::job_number(const char* key) const {
   pmix::Value* value = nullptr;
   if (library_.get(&everyone, key, nullptr, 0, &value) != pmix::kSuccess || !value) return -1;
   const int number = value->type == pmix::kTypeUint32 && value->data.uint32 <= INT32_MAX
-                         ? static_cast<int>(value->data.uint32) : -1;
+                         ? static_cast<int>(value->data.uint32)
+                         : -1;
   std::free(value);
   return number;
 }
@@ -127,7 +131,7 @@ Status Pmix::put(std::string_view key, std::string_view value) {
 Status Pmix::fence() {
   VICINITY_TRY(checked(library_.commit(), "PMIx_Commit"));
   pmix::Info collect{};
-  std::strcpy(collect.key, "pmix.collect");
+  std::snprintf(collect.key, sizeof collect.key, "pmix.collect");
   collect.value.type = pmix::kTypeBool;
   collect.value.data.flag = true;
   const pmix::Proc everyone = process(pmix::kRankWildcard);

@@ -9,12 +9,14 @@
 
 namespace ours = vicinity::wireup::pmix;
 
-static_assert(sizeof(ours::Proc) == sizeof(pmix_proc_t) && offsetof(ours::Proc, rank) == offsetof(pmix_proc_t, rank));
+static_assert(sizeof(ours::Proc) == sizeof(pmix_proc_t) &&
+              offsetof(ours::Proc, rank) == offsetof(pmix_proc_t, rank));
 static_assert(sizeof(ours::ByteObject) == sizeof(pmix_byte_object_t) &&
               offsetof(ours::ByteObject, size) == offsetof(pmix_byte_object_t, size));
 static_assert(sizeof(ours::Value) == sizeof(pmix_value_t) &&
               offsetof(ours::Value, data) == offsetof(pmix_value_t, data));
-static_assert(sizeof(ours::Info) == sizeof(pmix_info_t) && offsetof(ours::Info, flags) == offsetof(pmix_info_t, flags) &&
+static_assert(sizeof(ours::Info) == sizeof(pmix_info_t) &&
+              offsetof(ours::Info, flags) == offsetof(pmix_info_t, flags) &&
               offsetof(ours::Info, value) == offsetof(pmix_info_t, value));
 static_assert(ours::kTypeBool == PMIX_BOOL && ours::kTypeUint32 == PMIX_UINT32 &&
               ours::kTypeByteObject == PMIX_BYTE_OBJECT && ours::kScopeGlobal == PMIX_GLOBAL);

@@ -20,10 +20,10 @@ namespace vicinity::wireup {
 struct Identity {
   int rank = 0;
   int size = 1;
-  int appnum = -1;            // MPMD: which program of the command line; -1 unknown
-  int universe_size = -1;     // -1 unknown
-  std::string job;            // the launcher's name of the job, unique while it runs
-  std::string launcher;       // "alone", "vicinity", "hydra", "slurm-pmi2", "pmix", ...
+  int appnum = -1;         // MPMD: which program of the command line; -1 unknown
+  int universe_size = -1;  // -1 unknown
+  std::string job;         // the launcher's name of the job, unique while it runs
+  std::string launcher;    // "alone", "vicinity", "hydra", "slurm-pmi2", "pmix", ...
 };
 
 class Wireup {

@@ -20,8 +20,8 @@ namespace {
 class WireupTest : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name : {"PMI_FD", "PMI_PORT", "PMI_RANK", "PMI_SIZE", "PMI_ID", "PMI_JOBID", "PMIX_NAMESPACE",
-                             "VICINITY_WIREUP", "VICINITY_MPIEXEC", "SLURM_STEP_ID"})
+    for (const char* name : {"PMI_FD", "PMI_PORT", "PMI_RANK", "PMI_SIZE", "PMI_ID", "PMI_JOBID",
+                             "PMIX_NAMESPACE", "VICINITY_WIREUP", "VICINITY_MPIEXEC", "SLURM_STEP_ID"})
       unsetenv(name);
     ASSERT_TRUE(base::params_load().ok());
   }
@@ -64,8 +64,8 @@ TEST_F(WireupTest, AloneIsAJobOfOne) {
 
 TEST_F(WireupTest, Pmi1GetsItsIdentityAndSeesTheEnd) {
   scripted_launcher({"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
-                     "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n", "cmd=my_kvsname kvsname=job7\n",
-                     "cmd=appnum appnum=3\n", "cmd=universe_size size=8\n"});
+                     "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n",
+                     "cmd=my_kvsname kvsname=job7\n", "cmd=appnum appnum=3\n", "cmd=universe_size size=8\n"});
   auto wireup = wireup::open();
   ASSERT_TRUE(wireup.ok()) << base::failure_text(wireup.status().code());
   const wireup::Identity& identity = (*wireup)->identity();

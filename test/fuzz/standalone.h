@@ -25,12 +25,24 @@ inline std::string mutated(const std::vector<std::string>& seeds, std::mt19937_6
   for (size_t changes = 1 + below(8); changes > 0; --changes) {
     const size_t at = below(text.size() + 1);
     switch (below(6)) {
-      case 0: text.insert(at, 1, static_cast<char>(random())); break;
-      case 1: if (at < text.size()) text[at] = static_cast<char>(random()); break;
-      case 2: text.erase(at, below(8)); break;
-      case 3: text.insert(at, text.substr(below(text.size() + 1), below(64))); break;
-      case 4: text.insert(at, seeds[below(seeds.size())]); break;
-      default: text.insert(at, below(300), "=;: \n\0"[below(6)]); break;
+      case 0:
+        text.insert(at, 1, static_cast<char>(random()));
+        break;
+      case 1:
+        if (at < text.size()) text[at] = static_cast<char>(random());
+        break;
+      case 2:
+        text.erase(at, below(8));
+        break;
+      case 3:
+        text.insert(at, text.substr(below(text.size() + 1), below(64)));
+        break;
+      case 4:
+        text.insert(at, seeds[below(seeds.size())]);
+        break;
+      default:
+        text.insert(at, below(300), "=;: \n\0"[below(6)]);
+        break;
     }
   }
   return text;
@@ -41,8 +53,10 @@ inline int run(int argc, char** argv, const std::vector<std::string>& seeds) {
   uint64_t seed = 1;
   bool replayed = false;
   for (int i = 1; i < argc; ++i) {
-    if (std::strncmp(argv[i], "-seconds=", 9) == 0) seconds = std::atof(argv[i] + 9);
-    else if (std::strncmp(argv[i], "-seed=", 6) == 0) seed = std::strtoull(argv[i] + 6, nullptr, 0);
+    if (std::strncmp(argv[i], "-seconds=", 9) == 0)
+      seconds = std::atof(argv[i] + 9);
+    else if (std::strncmp(argv[i], "-seed=", 6) == 0)
+      seed = std::strtoull(argv[i] + 6, nullptr, 0);
     else {
       std::ifstream file(argv[i], std::ios::binary);
       const std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -53,7 +67,8 @@ inline int run(int argc, char** argv, const std::vector<std::string>& seeds) {
   if (replayed) return 0;
   std::mt19937_64 random(seed);
   size_t runs = 0;
-  for (const std::string& text : seeds) LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+  for (const std::string& text : seeds)
+    LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(text.data()), text.size());
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   for (; runs % 64 || std::chrono::steady_clock::now() < until; ++runs) {
     const std::string text = mutated(seeds, random);

@@ -140,9 +140,11 @@ class Ordinary(Case):
         show = ["sh", "-c", "echo $A-$B-$PMI_SIZE-$PMIX_RANK"]
         environment = {"A": "a", "B": "b", "PMIX_RANK": "9"}
         self.assertEqual(self.mpiexec(*show, env=environment)[1], "a-b-1-\n")
-        self.assertEqual(self.mpiexec("-genv", "A", "x", "-env", "B", "y", *show, env=environment)[1], "x-y-1-\n")
+        set_two = ["-genv", "A", "x", "-env", "B", "y"]
+        self.assertEqual(self.mpiexec(*set_two, *show, env=environment)[1], "x-y-1-\n")
         self.assertEqual(self.mpiexec("-genvlist", "A,PATH", *show, env=environment)[1], "a--1-\n")
-        self.assertEqual(self.mpiexec("-genvnone", "-x", "B", "/bin/sh", "-c", show[2], env=environment)[1], "-b-1-\n")
+        only_b = ["-genvnone", "-x", "B", "/bin/sh"]
+        self.assertEqual(self.mpiexec(*only_b, *show[1:], env=environment)[1], "-b-1-\n")
 
     def test_directory(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -207,7 +209,8 @@ class InputAndOutput(Case):
 
     def test_reader_that_goes_away(self):
         command = f'"{MPIEXEC}" -n 2 yes | head -1; true'
-        self.assertEqual(subprocess.run(["sh", "-c", command], timeout=PATIENCE_S, capture_output=True).stdout, b"y\n")
+        done = subprocess.run(["sh", "-c", command], timeout=PATIENCE_S, capture_output=True)
+        self.assertEqual(done.stdout, b"y\n")
 
 
 class ExitCodes(Case):
@@ -234,7 +237,8 @@ class ExitCodes(Case):
 
     def test_one_that_never_comes(self):
         self.check(1, ["rank 1", "MPI_Init"], "-n", "1", PROBE, ":", "-n", "1", "true")
-        self.check(1, ["rank 1", "MPI_Init"], "-hosts", "a,b", "-launcher", LOCAL, "-n", "1", PROBE, ":", "-n", "1", "sleep", "0.3")
+        self.check(1, ["rank 1", "MPI_Init"], "-hosts", "a,b", "-launcher", LOCAL, "-n", "1", PROBE, ":",
+                   "-n", "1", "sleep", "0.3")
 
     def test_not_a_program(self):
         self.check(127, ["nosuch", "PATH"], "-n", "2", "nosuch")
@@ -246,7 +250,8 @@ class ExitCodes(Case):
 
     def test_host_that_cannot_be_reached(self):
         self.check(1, ["host a", "-launcher"], "-hosts", "a", "-launcher", "false", "true")
-        self.check(1, ["host a", "shell"], "-hosts", "a", "-launcher", "echo Welcome to; sleep 5; true", "true")
+        noisy = "echo Welcome to; sleep 5; true"
+        self.check(1, ["host a", "shell"], "-hosts", "a", "-launcher", noisy, "true")
 
     def test_bad_options(self):
         self.check(2, ["-nosuch"], "-nosuch", "true")
@@ -328,7 +333,8 @@ class Signals(Case):
         self.assertEqual(self.signalled(signal.SIGINT, signal.SIGINT, stubborn)[0], 130)
 
     def test_user_signal_is_passed_on(self):
-        code, out = self.signalled(signal.SIGUSR1, None, ["sh", "-c", "trap 'echo got; exit 0' USR1; while :; do sleep 0.1; done"])
+        handler = "trap 'echo got; exit 0' USR1; while :; do sleep 0.1; done"
+        code, out = self.signalled(signal.SIGUSR1, None, ["sh", "-c", handler])
         self.assertEqual((code, out), (0, "got\n" * 2))
 
     def test_stop_and_continue(self):
