@@ -19,24 +19,38 @@ Status cancel_receive(object::Request& request) {
   return object::kOk;
 }
 
+// Takes a message that nobody has received yet out of the unexpected ones. False: it is matched, or
+// not here.
+static bool withdraw(Proc from, uint32_t wire_context, uint32_t id) {
+  Context& context = engine().contexts.of(wire_context);
+  Arrival* arrival = id ? context.find_sent_as(from, id) : nullptr;
+  if (!arrival) return false;
+  context.drop(arrival);
+  give_arrival(arrival);
+  return true;
+}
+
 Status cancel_send(object::Request& request) {
   Transfer& send = static_cast<Transfer&>(request);
   if (send.complete || send.cancel_asked) return object::kOk;
   send.cancel_asked = true;  // one that waits for room asks when it has gone out
-  if (send.stage == Stage::kAwaiting)
-    peer::connection(send.peer).post(envelope(Packet::kCancel, send.context, send.tag, send.id), nullptr, 0);
+  if (send.peer == peer::self()) base::progress();  // delivers it, if it is still under way to ourselves
+  if (send.complete || send.stage != Stage::kAwaiting) return object::kOk;
+  if (send.peer == peer::self()) {  // decided at once, so that one MPI_Request_get_status tells
+    if (withdraw(send.peer, send.context, send.id)) {
+      set_cancelled(send.status, true);
+      complete(send);
+    }
+    return object::kOk;
+  }
+  peer::connection(send.peer).post(envelope(Packet::kCancel, send.context, send.tag, send.id), nullptr, 0);
   return object::kOk;
 }
 
 void on_cancel(Proc from, const Envelope& e) {
-  Context& context = engine().contexts.of(e.context);
-  Arrival* arrival = e.word ? context.find_sent_as(from, e.word) : nullptr;
-  if (arrival) {
-    context.drop(arrival);
-    give_arrival(arrival);
-  }
-  peer::connection(from).post(
-      envelope(Packet::kCancelAnswer, 0, 0, e.word, arrival ? kCancelled : uint8_t{0}), nullptr, 0);
+  const bool gone = withdraw(from, e.context, e.word);
+  peer::connection(from).post(envelope(Packet::kCancelAnswer, 0, 0, e.word, gone ? kCancelled : uint8_t{0}),
+                              nullptr, 0);
 }
 
 void on_cancel_answer(Proc from, const Envelope& e) {
