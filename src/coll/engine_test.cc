@@ -216,7 +216,7 @@ TEST_F(Arguments, OneBuffer) {
   EXPECT_EQ(code(buffer, 1, MPI_DATATYPE_NULL), MPI_ERR_TYPE);
   auto raw = object::type_contiguous(2, u64(), false);
   EXPECT_EQ(code(buffer, 1, object::handle_of(**raw)), MPI_ERR_TYPE);  // not committed
-  object::release(*raw.value());
+  object::release(raw.value());
 }
 
 TEST_F(Arguments, Arrays) {
