@@ -37,13 +37,16 @@ Status TypeBuilder::add_bounds(const TypeMap& map, MPI_Count low, MPI_Count high
       return too_large("size");
     sum_.basic_count += map.basic_count * copies;  // no basic element is empty, so this fits where size fits
   }
-  if (map.marked) {
+  // Bounds that somebody set win over those that only follow from the elements.
+  if (map.marked || !sum_.marked) {
     if (!object::add(low, map.lb, &begin) || !object::add(high, map.lb, &end) ||
         !object::add(end, map.extent, &end))
       return too_large("extent");
-    mark_low_ = sum_.marked ? std::min(mark_low_, begin) : begin;
-    mark_high_ = sum_.marked ? std::max(mark_high_, end) : end;
-    sum_.marked = true;
+    const bool anew = !bounded_ || map.marked != sum_.marked;
+    low_ = anew ? begin : std::min(low_, begin);
+    high_ = anew ? end : std::max(high_, end);
+    bounded_ = true;
+    sum_.marked = map.marked;
   }
   return kOk;
 }
@@ -80,20 +83,17 @@ Status TypeBuilder::add(const TypeMap& map, MPI_Count displacement, const Repeti
   return kOk;
 }
 
-Result<TypeMap> TypeBuilder::finish() {
+Result<TypeMap> TypeBuilder::finish(Padding padding) {
   TypeMap map = sum_;
   if (any_) {
     map.true_lb = true_low_;
     if (__builtin_sub_overflow(true_high_, true_low_, &map.true_extent)) return too_large("true extent");
   }
-  if (map.marked) {
-    map.lb = mark_low_;
-    if (__builtin_sub_overflow(mark_high_, mark_low_, &map.extent)) return too_large("extent");
-  } else {
-    map.lb = map.true_lb;
-    const MPI_Count gap = map.true_extent % map.alignment;
-    if (!object::add(map.true_extent, gap == 0 ? 0 : map.alignment - gap, &map.extent))
-      return too_large("extent");
+  map.lb = low_;
+  if (__builtin_sub_overflow(high_, low_, &map.extent)) return too_large("extent");
+  if (padding == Padding::kToAlignment && !map.marked) {
+    const MPI_Count gap = map.extent % map.alignment;
+    if (!object::add(map.extent, gap == 0 ? 0 : map.alignment - gap, &map.extent)) return too_large("extent");
   }
   map.memory = memory_.finish();
   map.signature = signature_.finish();
@@ -170,8 +170,9 @@ Status check_count(MPI_Count value, const char* argument) {
               static_cast<long long>(value));
 }
 
-Result<Datatype*> finish(TypeBuilder& builder, Description* description) {
-  Result<TypeMap> map = builder.finish();
+Result<Datatype*> finish(TypeBuilder& builder, Description* description,
+                         TypeBuilder::Padding padding = TypeBuilder::Padding::kNone) {
+  Result<TypeMap> map = builder.finish(padding);
   if (map.ok()) return make_type(*map, description);
   for (Datatype* used : description->types) release(used);
   delete description;
@@ -318,7 +319,7 @@ Result<Datatype*> type_struct(MPI_Count count, CountArray blocklengths, CountArr
   description->count(blocklengths, count);
   description->address(displacements, count);
   for (MPI_Count i = 0; i < count; i++) description->type(*lookup<Datatype>(types[i]));
-  return finish(builder, description);
+  return finish(builder, description, TypeBuilder::Padding::kToAlignment);
 }
 
 Result<Datatype*> type_resized(Datatype& old, MPI_Count lb, MPI_Count extent, bool large) {

@@ -42,13 +42,15 @@ class TypeBuilder {
     const Repetition level{copies, map.extent};
     return add(map, displacement, &level, 1);
   }
-  Result<TypeMap> finish();
+  // A structure without bounds of its own is padded to its alignment, as a C compiler does.
+  enum class Padding : bool { kNone, kToAlignment };
+  Result<TypeMap> finish(Padding padding = Padding::kNone);
 
  private:
   Status add_bounds(const TypeMap& map, MPI_Count low, MPI_Count high, MPI_Count copies);
   TypeMap sum_;
-  bool any_ = false, first_ = true;
-  MPI_Count true_low_ = 0, true_high_ = 0, mark_low_ = 0, mark_high_ = 0;
+  bool any_ = false, first_ = true, bounded_ = false;
+  MPI_Count true_low_ = 0, true_high_ = 0, low_ = 0, high_ = 0;
   SequenceBuilder memory_, signature_;
 };
 

@@ -186,7 +186,7 @@ TypeMap pair_typemap(const Datatype& value, const Datatype& index) {
   const MPI_Count offset = (value.size + index.alignment - 1) / index.alignment * index.alignment;
   (void)builder.add(typemap_of(value), 0, 1);
   (void)builder.add(typemap_of(index), offset, 1);
-  return *builder.finish();
+  return *builder.finish(TypeBuilder::Padding::kToAlignment);
 }
 
 }  // namespace vicinity::object

@@ -17,15 +17,24 @@ struct Reference {
     MPI_Count at, size, align;
   };
   std::vector<Basic> entries;
-  bool marked = false;
+  bool marked = false;   // somebody set bounds
+  bool bounded = false;  // lb and ub are there at all
   MPI_Count lb = 0, ub = 0;
 
   void append(const Reference& other, MPI_Count at) {
     for (const Basic& b : other.entries) entries.push_back({b.at + at, b.size, b.align});
-    if (!other.marked) return;
-    lb = marked ? std::min(lb, other.lb + at) : other.lb + at;
-    ub = marked ? std::max(ub, other.ub + at) : other.ub + at;
-    marked = true;
+    if (!other.bounded || (marked && !other.marked)) return;
+    const bool anew = !bounded || marked != other.marked;
+    lb = anew ? other.lb + at : std::min(lb, other.lb + at);
+    ub = anew ? other.ub + at : std::max(ub, other.ub + at);
+    marked = other.marked;
+    bounded = true;
+  }
+  // What a structure does.
+  void pad() {
+    MPI_Count align = 1;
+    for (const Basic& b : entries) align = std::max(align, b.align);
+    if (!marked) ub = lb + (ub - lb + align - 1) / align * align;
   }
   MPI_Count true_lb() const {
     MPI_Count low = entries.empty() ? 0 : entries[0].at;
@@ -37,13 +46,8 @@ struct Reference {
     for (const Basic& b : entries) high = std::max(high, b.at + b.size);
     return high;
   }
-  MPI_Count low() const { return marked ? lb : true_lb(); }
-  MPI_Count extent() const {
-    if (marked) return ub - lb;
-    MPI_Count align = 1;
-    for (const Basic& b : entries) align = std::max(align, b.align);
-    return (true_ub() - true_lb() + align - 1) / align * align;
-  }
+  MPI_Count low() const { return lb; }
+  MPI_Count extent() const { return ub - lb; }
   MPI_Count size() const {
     MPI_Count sum = 0;
     for (const Basic& b : entries) sum += b.size;
@@ -59,6 +63,8 @@ struct Both {
 Both basic(MPI_Datatype constant) {
   Datatype& type = builtin(constant);
   Both both{&type, {}};
+  both.reference.bounded = true;
+  both.reference.ub = type.size;
   both.reference.entries.push_back({0, type.size, type.alignment});
   return both;
 }
@@ -102,7 +108,7 @@ Both vector(MPI_Count count, MPI_Count length, MPI_Count stride, const Both& old
 }
 
 Both structure(const std::vector<MPI_Count>& lengths, const std::vector<MPI_Count>& at,
-               const std::vector<Both>& olds) {
+               const std::vector<Both>& olds, bool padded = true) {
   std::vector<MPI_Datatype> types;
   Both both{nullptr, {}};
   for (size_t i = 0; i < olds.size(); i++) {
@@ -112,11 +118,12 @@ Both structure(const std::vector<MPI_Count>& lengths, const std::vector<MPI_Coun
   }
   both.type =
       must(type_struct(static_cast<MPI_Count>(olds.size()), lengths.data(), at.data(), types.data(), true));
+  if (padded) both.reference.pad();
   return both;
 }
 
 Both hindexed(const std::vector<MPI_Count>& lengths, const std::vector<MPI_Count>& at, const Both& old) {
-  Both both = structure(lengths, at, std::vector<Both>(lengths.size(), old));
+  Both both = structure(lengths, at, std::vector<Both>(lengths.size(), old), false);
   both.type =
       must(type_hindexed(static_cast<MPI_Count>(lengths.size()), lengths.data(), at.data(), *old.type, true));
   return both;
@@ -132,7 +139,7 @@ Both indexed_block(MPI_Count length, const std::vector<MPI_Count>& at, const Bot
 
 Both resized(MPI_Count lb, MPI_Count extent, const Both& old) {
   Both both{must(type_resized(*old.type, lb, extent, true)), old.reference};
-  both.reference.marked = true;
+  both.reference.marked = both.reference.bounded = true;
   both.reference.lb = lb;
   both.reference.ub = lb + extent;
   return both;

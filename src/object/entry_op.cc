@@ -46,6 +46,8 @@ Status op_commutative(Op& op, int* commute) {
 
 Status reduce_local(const void* inbuf, void* inoutbuf, MPI_Count count, Datatype& datatype, Op& op) {
   VICINITY_TRY(check_op(op, datatype));
+  if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)
+    return fail(MPI_ERR_BUFFER, "MPI_IN_PLACE is no buffer of MPI_Reduce_local");
   if (count > 0 && inbuf == inoutbuf)
     return fail(MPI_ERR_BUFFER, "arguments `inbuf` and `inoutbuf` are the same buffer (%p)", inbuf);
   object::reduce_local(inbuf, inoutbuf, count, datatype, op);

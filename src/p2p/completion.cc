@@ -39,15 +39,24 @@ Status resolve(MPI_Request handle, Request*& request, int index) {
                       static_cast<void*>(handle));
 }
 
+int callback_error = MPI_SUCCESS;
+
+Status end(Request& request) {
+  callback_error = MPI_SUCCESS;
+  request.ops->free(request);
+  return Status(callback_error);
+}
+
 Status take(Request& request, MPI_Request* handle, MPI_Status* status) {
-  const Status error = request.ops->take ? request.ops->take(request) : Status(request.error);
+  Status error = request.ops->take ? request.ops->take(request) : Status(request.error);
   give_status(status, request.status);
   if (!error.ok()) blame(request);
   if (request.persistent) {
     request.active = false;
   } else {
     *handle = MPI_REQUEST_NULL;
-    request.ops->free(request);
+    const Status ended = end(request);
+    if (error.ok()) error = ended;
   }
   return error;
 }

@@ -23,6 +23,11 @@ Status resolve(MPI_Request handle, Request*& request, int index = -1);
 // Null or persistent and not started: nothing to wait for.
 inline bool idle(const Request* request) { return !request || (request->persistent && !request->active); }
 
+// Ends the life of a request. Fails only if a callback of the user does (MPI 5.0, 13.2).
+Status end(Request& request);
+// Where such a callback leaves its code while end() runs, under the engine lock.
+extern int callback_error;
+
 // Gives a complete request to the user: status, error, end of its life or of its round.
 Status take(Request& request, MPI_Request* handle, MPI_Status* status);
 

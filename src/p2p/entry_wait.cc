@@ -178,12 +178,9 @@ Status request_free(MPI_Request* handle) {
   VICINITY_TRY(resolve(*handle, request));
   if (!request) return object::fail(MPI_ERR_REQUEST, "argument `request` is MPI_REQUEST_NULL");
   *handle = MPI_REQUEST_NULL;
-  if (request->complete || idle(request)) {
-    request->ops->free(*request);
-  } else {
-    request->user_freed = true;
-    if (request->ops == &kSendOps) ++engine().freed_sends;
-  }
+  if (request->complete || idle(request)) return end(*request);
+  request->user_freed = true;
+  if (request->ops == &kSendOps) ++engine().freed_sends;
   return object::kOk;
 }
 

@@ -39,7 +39,7 @@ Status query_generalized(object::Request& request) {
 
 void free_generalized(object::Request& request) {
   Generalized& g = static_cast<Generalized&>(request);
-  if (g.release) static_cast<void>(g.release(g.extra));
+  if (g.release) callback_error = g.release(g.extra);
   object::destroy(&g);
 }
 

@@ -41,6 +41,7 @@ struct Partitioned : object::Request {
   uint64_t sent = 0;            // bytes of it that are gone
   std::vector<char> chunk;      // packed and not gone: chunk_bytes
   size_t chunk_bytes = 0;
+  bool told = false;            // the empty message that ends a round without bytes is gone
   // Receiver, this round.
   std::vector<uint64_t> arrived;  // bytes, by partition
   uint64_t arrived_bytes = 0;
@@ -77,8 +78,8 @@ void finish_round(Partitioned& p, int error) {
 // Sender: everything that can go is in the list of streams.
 void schedule(Partitioned& p) {
   if (p.rounds <= 0 || p.complete) return;
-  if (p.next == p.marked.size()) return finish_round(p, MPI_SUCCESS);
-  if (p.next < p.queue.size() && !p.link.linked()) engine().part_streams.push_back(&p);
+  if (p.next == p.marked.size() && (p.wanted > 0 || p.told)) return finish_round(p, MPI_SUCCESS);
+  if ((p.next < p.queue.size() || p.next == p.marked.size()) && !p.link.linked()) engine().part_streams.push_back(&p);
 }
 
 // Receiver: tells the sender to send, as soon as both are known to each other and this side has started.
@@ -86,7 +87,6 @@ void begin_round(Partitioned& p) {
   if (!p.met) return;
   const PartReadyBody body{p.bytes, p.id, 0};
   peer::connection(p.peer).post(envelope(Packet::kPartReady, 0, 0, p.peer_id), &body, sizeof body);
-  if (p.wanted == 0) finish_round(p, p.error);
 }
 
 // The sender's init message has come (or never will).
@@ -114,6 +114,7 @@ Status start_sender(Partitioned& p) {
   p.next = 0;
   p.sent = 0;
   p.chunk_bytes = 0;
+  p.told = false;
   return object::kOk;
 }
 
@@ -337,6 +338,15 @@ int pump_part(object::Request& request) {
     p.sent += bytes;
     engine().counters.streamed_bytes += bytes;
   }
+  // A round without bytes ends at the receiver by an empty message, after the last MPI_Pready.
+  if (p.wanted == 0 && p.next == p.marked.size()) {
+    const channel::Answer answer =
+        connection.try_send(data_envelope(Packet::kPartData, 0, p.peer_id), nullptr, 0);
+    if (answer == channel::Answer::kRetry) return events;
+    ++events;
+    if (answer == channel::Answer::kFailed) return finish_round(p, MPI_ERR_PROC_ABORTED), events;
+    p.told = true;
+  }
   p.link.unlink();
   schedule(p);
   return events;
@@ -345,7 +355,7 @@ int pump_part(object::Request& request) {
 channel::Landing land_part(Proc from, const Envelope& e, size_t bytes) {
   auto* p = static_cast<Partitioned*>(engine().ids.find(e.word, Role::kPartReceive));
   const uint64_t at = data_offset(e);
-  if (!p || p->peer != from || p->complete || !p->met || bytes == 0 || at > p->wanted ||
+  if (!p || p->peer != from || p->complete || !p->met || (bytes == 0) != (p->wanted == 0) || at > p->wanted ||
       bytes > p->wanted - at) {
     engine().liar(from, "data of a partition came that nobody asked for");
     return {};
@@ -355,7 +365,7 @@ channel::Landing land_part(Proc from, const Envelope& e, size_t bytes) {
   arrival->from = from;
   arrival->envelope = e;
   arrival->part = p;
-  if (!p->dense) {
+  if (!p->dense && bytes > 0) {
     arrival->data = take_payload(bytes);
     arrival->data_bytes = arrival->data ? bytes : 0;
   }
@@ -371,7 +381,7 @@ void landed_part(Arrival& arrival, size_t bytes) {
     p.cursor.reset(p.buf, p.count, *p.type);
     p.cursor.seek(at);
     p.cursor.unpack(arrival.data, bytes);
-  } else if (!p.dense) {
+  } else if (!p.dense && bytes > 0) {
     p.error = MPI_ERR_NO_MEM;
   }
   give_arrival(&arrival);
