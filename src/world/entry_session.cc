@@ -31,11 +31,12 @@ Result<Session*> session_of(MPI_Session handle) {
   return session;
 }
 
+// Without a wish a session has the level that is in force already (MPI 5.0, 11.3.1 leaves it open).
 int wished_level(const Info* info) {
   const std::string* wish = info ? info->find("thread_level") : nullptr;
   for (int level : {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE})
     if (wish && *wish == thread_level_name(level)) return level;
-  return MPI_THREAD_SINGLE;
+  return instance().world_begun ? instance().thread_level : MPI_THREAD_SINGLE;
 }
 
 Status check_tag(const char* tag) {
