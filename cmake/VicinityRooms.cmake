@@ -23,7 +23,7 @@ if(VICINITY_SANITIZE)
   target_link_options(vicinity_flags INTERFACE -fsanitize=${sanitizers})
 endif()
 
-# Optimising across rooms costs compile time, so only a release does it. Objects also hold ordinary code, which
+# Optimising across rooms costs compile time, so only a release does it. Objects hold ordinary code too, which
 # the unit tests link.
 if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT VICINITY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   set(lto_default ON)

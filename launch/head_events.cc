@@ -160,6 +160,7 @@ void Head::pass_signal(int signal) {
     say("got " + signal_name(signal) + " and passed it on; once more ends the job at once");
   } else {
     // Batch systems and closed terminals do not ask twice.
+    say("got " + signal_name(signal) + "; ending the job");
     stopping_ = true;
     exit_code_ = exit_code_ ? exit_code_ : 128 + signal;
     quit_at_ns_ = base::now_ns() + patience_ns;

@@ -79,7 +79,8 @@ void finish_round(Partitioned& p, int error) {
 void schedule(Partitioned& p) {
   if (p.rounds <= 0 || p.complete) return;
   if (p.next == p.marked.size() && (p.wanted > 0 || p.told)) return finish_round(p, MPI_SUCCESS);
-  if ((p.next < p.queue.size() || p.next == p.marked.size()) && !p.link.linked()) engine().part_streams.push_back(&p);
+  const bool more = p.next < p.queue.size() || p.next == p.marked.size();
+  if (more && !p.link.linked()) engine().part_streams.push_back(&p);
 }
 
 // Receiver: tells the sender to send, as soon as both are known to each other and this side has started.

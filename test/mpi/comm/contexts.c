@@ -15,7 +15,8 @@ static void ring(MPI_Comm comm, int mark) {
   int r, n, got = -1;
   MPI_Comm_rank(comm, &r);
   MPI_Comm_size(comm, &n);
-  OK(MPI_Sendrecv(&mark, 1, MPI_INT, (r + 1) % n, 5, &got, 1, MPI_INT, (r + n - 1) % n, 5, comm, MPI_STATUS_IGNORE));
+  OK(MPI_Sendrecv(&mark, 1, MPI_INT, (r + 1) % n, 5, &got, 1, MPI_INT, (r + n - 1) % n, 5, comm,
+                  MPI_STATUS_IGNORE));
   CHECK(got == mark);
 }
 
