@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   if (!options.ok()) return complain(options.status());
   if (options->help) return std::fputs(launch::help_text().c_str(), stdout) < 0;
   if (options->version) return std::printf("mpiexec (Vicinity MPI) %s\n", VICINITY_VERSION) < 0;
-  if (auto status = base::params_load(); !status.ok()) return complain(status);
+  if (auto status = base::params_load(base::Unknown::kIgnore); !status.ok()) return complain(status);
   auto plan = launch::make_plan(*options);
   if (!plan.ok()) return complain(plan.status());
   launch::Head head(*options, *plan);

@@ -128,7 +128,7 @@ Status Param<std::string>::parse(const char* value, const char* from) {
 std::string Param<std::string>::value_text() const { return value_; }
 std::string Param<std::string>::default_text() const { return default_; }
 
-Status params_load() {
+Status params_load(Unknown unknown) {
   for (ParamBase* param = first_param; param; param = param->next) {
     const char* from = param->name;
     const char* value = std::getenv(from);
@@ -136,7 +136,7 @@ Status params_load() {
     param->was_set = value != nullptr;
     if (value) VICINITY_TRY(param->parse(value, from));
   }
-  for (char** entry = environ; entry && *entry; ++entry) {
+  for (char** entry = environ; unknown == Unknown::kWarn && entry && *entry; ++entry) {
     if (std::strncmp(*entry, "VICINITY_", 9) != 0) continue;
     const char* equals = std::strchr(*entry, '=');
     const std::string name(*entry, equals ? static_cast<size_t>(equals - *entry) : std::strlen(*entry));

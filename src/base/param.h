@@ -101,8 +101,10 @@ class Param<std::string> final : public ParamBase {
 };
 
 // Reads every declared parameter from the environment; names unknown VICINITY_ variables in a
-// warning (with the nearest known name). Calling it again reads anew.
-Status params_load();
+// warning (with the nearest known name). Calling it again reads anew. A program that does not contain the
+// whole library (mpiexec) cannot judge what is unknown.
+enum class Unknown : bool { kIgnore, kWarn };
+Status params_load(Unknown unknown = Unknown::kWarn);
 ParamBase* params_first();
 ParamBase* params_find(const char* name);
 
