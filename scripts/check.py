@@ -169,7 +169,7 @@ def main():
         "--quick", action="store_true", help="fewer ranks, fewer kills; no suites, no sanitizers"
     )
     parser.add_argument(
-        "--sanitizers", action="store_true", help="also the stages address and thread, which build everything anew"
+        "--sanitizers", action="store_true", help="also the stages address and thread (two more builds)"
     )
     parser.add_argument("--list", action="store_true", help="print the stages and stop")
     options = parser.parse_args()
