@@ -70,6 +70,8 @@ struct World {
   channel::Sink* sink = nullptr;
   wireup::Wireup* wireup = nullptr;
   region::Mapping mapping;
+  region::Geometry geometry;
+  std::optional<Shared> shared;
   std::unique_ptr<channel::ring::Port> port;
   std::unique_ptr<channel::self::SelfChannel> self_channel;
   std::vector<channel::fake::FakeEnd*> fakes;
@@ -78,7 +80,6 @@ struct World {
   WatchfulSleeper sleeper;
   bool installed = false;
 };
-constexpr uint32_t kNoSection = UINT32_MAX;
 
 World* world = nullptr;
 
@@ -154,7 +155,7 @@ Status all_reachable(const World& w) {
   return base::kOk;
 }
 
-void connect_rings(World& w, const region::Geometry& geometry, uint32_t generation) {
+void connect_rings(World& w, uint32_t generation) {
   channel::ring::PortOptions options;
   options.self = w.section[w.self];
   options.procs = w.group.data();
@@ -162,7 +163,8 @@ void connect_rings(World& w, const region::Geometry& geometry, uint32_t generati
   options.largest = w.cards[w.group[0]].largest;
   options.membarrier =
       std::all_of(w.group.begin(), w.group.end(), [&](uint32_t r) { return w.cards[r].membarrier; });
-  w.port = std::make_unique<channel::ring::Port>(w.mapping, geometry, options, *w.sink);
+  w.port = std::make_unique<channel::ring::Port>(w.mapping, w.geometry, options, *w.sink);
+  w.shared.emplace(Shared{w.mapping, w.geometry, !options.membarrier});
   w.port->on_lie = [](uint32_t section, const char* why) { world->table[world->group[section]].lose(why); };
   for (uint32_t rank : w.group) {
     if (rank == w.self) continue;
@@ -222,7 +224,8 @@ Status start_group(World& w) {
   if (w.group.size() > 1) VICINITY_TRY(forming.settle());
   w.mapping = std::move(forming.mapping());
   arrange_cpus(w);
-  connect_rings(w, forming.geometry(), forming.generation());
+  w.geometry = forming.geometry();
+  connect_rings(w, forming.generation());
   watch_lives(w);
   return base::kOk;
 }
@@ -343,6 +346,9 @@ void farewell() {
 uint32_t process_count() { return world->count; }
 Proc self() { return world->self; }
 const std::string& host_name(Proc proc) { return world->cards[proc].host; }
+const Shared* shared() { return world && world->shared ? &*world->shared : nullptr; }
+uint32_t section_of(Proc proc) { return world->section[proc]; }
+channel::ring::Bell bell(Proc proc) { return world->port->bell(world->section[proc]); }
 bool co_resident(Proc proc) { return world->table[proc].co_resident(); }
 
 std::string map_text() {

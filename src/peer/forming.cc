@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/param.h"
 #include "base/progress.h"
 #include "region/backing.h"
 
@@ -17,6 +18,23 @@ namespace {
 
 using base::fail;
 using base::Status;
+
+base::Param<int64_t> coll_boards{
+    "VICINITY_COLL_BOARDS",
+    "peer",
+    0,
+    0,
+    region::kMostBoards,
+    "How many communicators at a time may use the direct path of collectives, about 200 KB of address space "
+    "per process each; 0: by the number of local processes."};
+
+// In a memfd only what is used costs memory; a file is reserved in full.
+uint32_t boards_for(size_t processes, bool reserved, int squeeze) {
+  if (squeeze > 0) return squeeze == 1 ? 1 : 0;
+  if (coll_boards.get() != 0) return static_cast<uint32_t>(coll_boards.get());
+  const uint32_t many = processes <= 16 ? 16 : processes <= 64 ? 8 : 4;
+  return reserved ? many / 4 : many;
+}
 
 constexpr int64_t kPatience = 15'000'000'000;  // ns: a loaded machine may be slow, a broken one must not hang
 
@@ -73,7 +91,8 @@ Status Forming::take(region::Mapping mapping) {
 Status Forming::create_memfd() {
   const Card& card = creator_card();
   auto geometry = region::Geometry::advised(static_cast<uint32_t>(group_.size()), card.ring_lines,
-                                            card.buffers, card.buffer_bytes);
+                                            card.buffers, card.buffer_bytes, 0,
+                                            boards_for(group_.size(), false, 0));
   VICINITY_TRY(geometry.status());
   region::Offer offer;
   offer.fd = card.memfd;
@@ -89,7 +108,8 @@ Status Forming::create_file() {
   Status status = base::kOk;
   for (int squeeze = 0; squeeze <= 2; ++squeeze) {
     auto geometry = region::Geometry::advised(static_cast<uint32_t>(group_.size()), card.ring_lines,
-                                              card.buffers, card.buffer_bytes, squeeze);
+                                              card.buffers, card.buffer_bytes, squeeze,
+                                              boards_for(group_.size(), true, squeeze));
     VICINITY_TRY(geometry.status());
     auto mapping = region::File::create(geometry->region_bytes, file_);
     if (mapping.ok()) return format(std::move(*mapping), *geometry);

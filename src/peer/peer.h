@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "channel/channel.h"
+#include "channel/ring/line.h"
 #include "peer/virtual_connection.h"
+#include "region/layout.h"
+#include "region/mapping.h"
 #include "wireup/wireup.h"
 
 namespace vicinity::peer {
@@ -36,6 +39,18 @@ Proc self();
 inline VirtualConnection& connection(Proc proc) { return detail::connections[proc]; }
 const std::string& host_name(Proc proc);
 bool co_resident(Proc proc);
+
+// The region that this process shares with others, for whoever shows them more than messages (boards, coll/).
+struct Shared {
+  const region::Mapping& mapping;
+  const region::Geometry& geometry;
+  bool fence;  // no membarrier: who looks at a bell after a store orders the two himself
+};
+const Shared* shared();  // nullptr: there is none
+inline constexpr uint32_t kNoSection = UINT32_MAX;
+uint32_t section_of(Proc proc);       // kNoSection: not in the region
+channel::ring::Bell bell(Proc proc);  // of one in the region
+
 std::string map_text();  // the matrix row of this process, for `vicinity map` (docs/formats/map.md)
 
 }  // namespace vicinity::peer

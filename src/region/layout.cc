@@ -16,7 +16,8 @@ using base::Status;
 
 constexpr uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-Status check_numbers(uint32_t sections, uint32_t ring_lines, uint32_t buffers, uint32_t buffer_bytes) {
+Status check_numbers(uint32_t sections, uint32_t ring_lines, uint32_t buffers, uint32_t buffer_bytes,
+                     uint32_t boards) {
   if (sections == 0 || sections > kMostSections)
     return fail(base::kUnsupported, "a region holds 1 to %u processes, not %u", kMostSections, sections);
   if (!std::has_single_bit(ring_lines) || ring_lines < 16 || ring_lines > 65536)
@@ -26,19 +27,22 @@ Status check_numbers(uint32_t sections, uint32_t ring_lines, uint32_t buffers, u
   if (buffer_bytes % kLineBytes != 0 || buffer_bytes < 1024 || buffer_bytes > (1u << 20))
     return fail(base::kArgument, "a bulk buffer has 1 KiB to 1 MiB, a multiple of 64 bytes; not %u",
                 buffer_bytes);
+  if (boards > kMostBoards)
+    return fail(base::kArgument, "a section has at most %u boards, not %u", kMostBoards, boards);
   return base::kOk;
 }
 
 }  // namespace
 
 Result<Geometry> Geometry::make(uint32_t sections, uint32_t ring_lines, uint32_t buffers,
-                                uint32_t buffer_bytes) {
-  VICINITY_TRY(check_numbers(sections, ring_lines, buffers, buffer_bytes));
+                                uint32_t buffer_bytes, uint32_t boards) {
+  VICINITY_TRY(check_numbers(sections, ring_lines, buffers, buffer_bytes, boards));
   Geometry g;
   g.sections = sections;
   g.ring_lines = ring_lines;
   g.buffers = buffers;
   g.buffer_bytes = buffer_bytes;
+  g.boards = boards;
   g.status = sizeof(SectionHeader);
   g.wake = g.status + sizeof(StatusLine);
   g.hints = g.wake + sizeof(WakeLine);
@@ -46,14 +50,15 @@ Result<Geometry> Geometry::make(uint32_t sections, uint32_t ring_lines, uint32_t
   g.credits = g.opened + round_up(sections, kLineBytes);
   g.rings = round_up(g.credits + uint64_t{sections} * sizeof(Credit), kPageBytes);
   g.bulk = round_up(g.rings + uint64_t{sections} * ring_lines * kLineBytes, kPageBytes);
-  g.section_bytes = round_up(g.bulk + uint64_t{buffers} * buffer_bytes, kPageBytes);
+  g.first_board = round_up(g.bulk + uint64_t{buffers} * buffer_bytes, kPageBytes);
+  g.section_bytes = g.first_board + boards * kBoardBytes;
   g.first_section = round_up(kHeaderBytes + uint64_t{sections} * sizeof(DirectoryEntry), kPageBytes);
   g.region_bytes = g.first_section + sections * g.section_bytes;
   return g;
 }
 
 Result<Geometry> Geometry::advised(uint32_t sections, uint32_t ring_lines_wish, uint32_t buffers_wish,
-                                   uint32_t buffer_bytes, int squeeze) {
+                                   uint32_t buffer_bytes, int squeeze, uint32_t boards) {
   // The whole of the rings grows with the square of the processes: 4 MiB at 16, 32 MiB at 64.
   uint32_t lines = sections <= 16 ? 256 : sections <= 64 ? 128 : 64;
   if (ring_lines_wish) lines = std::bit_ceil(ring_lines_wish);
@@ -62,7 +67,7 @@ Result<Geometry> Geometry::advised(uint32_t sections, uint32_t ring_lines_wish, 
   uint32_t buffers = std::max(buffers_wish, 4 * pairs);
   if (squeeze >= 1) lines = std::max(32u, lines / 4), buffers = std::max(16u, 4 * pairs);
   if (squeeze >= 2) lines = 16, buffers = std::max(4u, 2 * pairs);
-  return make(sections, lines, buffers, buffer_bytes);
+  return make(sections, lines, buffers, buffer_bytes, boards);
 }
 
 Status format_region(Mapping& mapping, const Geometry& geometry, const Job& job, uint32_t generation,
@@ -83,6 +88,7 @@ Status format_region(Mapping& mapping, const Geometry& geometry, const Job& job,
   header->ring_lines = geometry.ring_lines;
   header->buffers = geometry.buffers;
   header->buffer_bytes = geometry.buffer_bytes;
+  header->boards = geometry.boards;
   for (uint32_t i = 0; i < geometry.sections; ++i)
     directory[i] = {geometry.section(i), geometry.section_bytes, procs[i], 0};
   // SYNC POINT FORMAT (release): whoever sees the magic sees header and directory.
@@ -111,7 +117,7 @@ Status check_region(const Mapping& mapping, uint32_t sections, const Job& job, c
     return fail(base::kOther, "the region is laid out for %u processes, expected are %u", header.sections,
                 sections);
   Result<Geometry> derived =
-      Geometry::make(header.sections, header.ring_lines, header.buffers, header.buffer_bytes);
+      Geometry::make(header.sections, header.ring_lines, header.buffers, header.buffer_bytes, header.boards);
   VICINITY_TRY(derived.status());
   if (header.region_bytes != derived->region_bytes || header.section_bytes != derived->section_bytes ||
       header.directory != kHeaderBytes || mapping.bytes() < derived->region_bytes)

@@ -6,7 +6,8 @@
 //   kHeaderBytes   Directory[sections]     written by the creator
 //   ...            section 0, 1, ...       each written by its owner alone
 //
-// A section: SectionHeader, StatusLine, WakeLine, HintLine, opened[n], Credit[n], rings[n][lines], buffers.
+// A section: SectionHeader, StatusLine, WakeLine, HintLine, opened[n], Credit[n], rings[n][lines], buffers,
+// boards (board.h).
 //
 // Owner-writes rule: every word has one writing process. Exceptions, where nothing but time can be
 // lost by a wrong value: StatusLine::state (a waker turns it into kWaking), WakeLine, HintLine.
@@ -19,6 +20,7 @@
 #include <cstdint>
 
 #include "base/status.h"
+#include "region/board.h"
 
 namespace vicinity::region {
 
@@ -26,7 +28,7 @@ static_assert(std::endian::native == std::endian::little, "the region's integers
 
 inline constexpr uint64_t kRegionMagic = 0x314e4f4947455256;   // "VREGION1"
 inline constexpr uint64_t kSectionMagic = 0x314e544345535256;  // "VRSECTN1"
-inline constexpr uint32_t kLayoutVersion = 1;
+inline constexpr uint32_t kLayoutVersion = 2;
 inline constexpr size_t kLineBytes = 64;
 inline constexpr size_t kPageBytes = 4096;
 inline constexpr size_t kHeaderBytes = 128;
@@ -45,8 +47,9 @@ struct RegionHeader {
   uint32_t ring_lines;  // lines of one directed pair's ring, a power of two
   uint32_t buffers;     // bulk buffers of one section
   uint32_t buffer_bytes;
-  uint32_t phase;  // Phase, the creator's word to the others during start
-  uint8_t reserved[48];
+  uint32_t phase;   // Phase, the creator's word to the others during start
+  uint32_t boards;  // of one section
+  uint8_t reserved[44];
 };
 static_assert(sizeof(RegionHeader) == kHeaderBytes);
 static_assert(offsetof(RegionHeader, layout_version) == 8);
@@ -61,6 +64,7 @@ static_assert(offsetof(RegionHeader, ring_lines) == 64);
 static_assert(offsetof(RegionHeader, buffers) == 68);
 static_assert(offsetof(RegionHeader, buffer_bytes) == 72);
 static_assert(offsetof(RegionHeader, phase) == 76);
+static_assert(offsetof(RegionHeader, boards) == 80);
 
 enum Phase : uint32_t {
   kForming = 0,     // waiting for everybody to attach
@@ -116,27 +120,29 @@ struct Credit {
 };
 static_assert(sizeof(Credit) == kLineBytes && offsetof(Credit, lines) == 0 && offsetof(Credit, buffers) == 8);
 
-// Offsets inside a section, derived from three numbers; every process derives them itself and believes
+// Offsets inside a section, derived from these five numbers; every process derives them itself and believes
 // no offset that it reads.
 struct Geometry {
   uint32_t sections = 0;
   uint32_t ring_lines = 0;
   uint32_t buffers = 0;
   uint32_t buffer_bytes = 0;
+  uint32_t boards = 0;
 
   uint64_t first_section = 0;
   uint64_t section_bytes = 0;
   uint64_t region_bytes = 0;
   // within a section
-  uint64_t status = 0, wake = 0, hints = 0, opened = 0, credits = 0, rings = 0, bulk = 0;
+  uint64_t status = 0, wake = 0, hints = 0, opened = 0, credits = 0, rings = 0, bulk = 0,
+           first_board = 0;
 
-  // What `sections` processes need; checks the ranges of all four numbers.
+  // What `sections` processes need; checks the ranges of all numbers.
   static base::Result<Geometry> make(uint32_t sections, uint32_t ring_lines, uint32_t buffers,
-                                     uint32_t buffer_bytes);
+                                     uint32_t buffer_bytes, uint32_t boards = 0);
   // The sizes for so many local processes: long rings for few, short ones for many. `squeeze` 1 and 2 give
   // smaller ones, for where memory is scarce.
   static base::Result<Geometry> advised(uint32_t sections, uint32_t ring_lines_wish, uint32_t buffers_wish,
-                                        uint32_t buffer_bytes, int squeeze = 0);
+                                        uint32_t buffer_bytes, int squeeze = 0, uint32_t boards = 0);
 
   uint64_t section(uint32_t index) const { return first_section + index * section_bytes; }
   uint64_t ring(uint32_t owner, uint32_t receiver) const {
@@ -144,6 +150,9 @@ struct Geometry {
   }
   uint64_t credit(uint32_t owner, uint32_t sender) const {
     return section(owner) + credits + uint64_t{sender} * sizeof(Credit);
+  }
+  uint64_t board(uint32_t owner, uint32_t number) const {
+    return section(owner) + first_board + number * kBoardBytes;
   }
 };
 
@@ -155,7 +164,7 @@ class Mapping;
 // Writes header and directory into zeroed memory; procs[i] is the rank that owns section i.
 base::Status format_region(Mapping& mapping, const Geometry& geometry, const Job& job, uint32_t generation,
                            const uint32_t* procs);
-// Takes the three free numbers of the geometry from the header, checks everything else against what this
+// Takes the free numbers of the geometry from the header, checks everything else against what this
 // process knows. kOk, or says what differs.
 base::Status check_region(const Mapping& mapping, uint32_t sections, const Job& job, const uint32_t* procs,
                           Geometry* geometry, uint32_t* generation);

@@ -21,13 +21,15 @@ namespace {
 TEST(Geometry, SectionsDoNotOverlapAndFitIntoTheRegion) {
   for (uint32_t sections : {1u, 2u, 3u, 16u, 17u, 64u, 65u, 256u, kMostSections})
     for (int squeeze = 0; squeeze <= 2; ++squeeze) {
-      const Geometry g = *Geometry::advised(sections, 0, 64, 8192, squeeze);
+      const Geometry g = *Geometry::advised(sections, 0, 64, 8192, squeeze, 3);
       EXPECT_GE(g.first_section, kHeaderBytes + sections * sizeof(DirectoryEntry));
       EXPECT_GE(g.opened, g.hints + sizeof(HintLine));
       EXPECT_GE(g.credits, g.opened + sections);
       EXPECT_GE(g.rings, g.credits + sections * sizeof(Credit));
       EXPECT_GE(g.bulk, g.rings + uint64_t{sections} * g.ring_lines * kLineBytes);
-      EXPECT_GE(g.section_bytes, g.bulk + uint64_t{g.buffers} * g.buffer_bytes);
+      EXPECT_GE(g.first_board, g.bulk + uint64_t{g.buffers} * g.buffer_bytes);
+      EXPECT_EQ(g.board(0, 3), g.section(0) + g.section_bytes);
+      EXPECT_EQ(g.board(sections - 1, 2) % kPageBytes, 0u);
       EXPECT_EQ(g.region_bytes, g.section(sections - 1) + g.section_bytes);
       EXPECT_EQ(g.ring(0, 0) % kLineBytes, 0u);
       EXPECT_EQ(g.credit(sections - 1, sections - 1) % kLineBytes, 0u);
@@ -46,6 +48,7 @@ TEST(Geometry, ImpossibleNumbersAreRefused) {
   EXPECT_FALSE(Geometry::make(2, 64, 1u << 31, 8192).ok());
   EXPECT_FALSE(Geometry::make(2, 64, 8, 8191).ok());
   EXPECT_FALSE(Geometry::make(2, 64, 8, 1u << 31).ok());
+  EXPECT_FALSE(Geometry::make(2, 64, 8, 8192, kMostBoards + 1).ok());
 }
 
 TEST(Mapping, OnlyWhatLiesInsideIsGiven) {
@@ -63,7 +66,7 @@ TEST(Mapping, OnlyWhatLiesInsideIsGiven) {
 class ForeignRegion : public testing::Test {
  protected:
   ForeignRegion() {
-    geometry = *Geometry::advised(3, 0, 64, 8192);
+    geometry = *Geometry::advised(3, 0, 64, 8192, 0, 2);
     mapping = std::move(*Heap::create(geometry.region_bytes, {}));
     std::memcpy(job.bytes, "0123456789abcdef", 16);
     EXPECT_TRUE(format_region(mapping, geometry, job, 7, procs).ok());
@@ -96,7 +99,7 @@ class ForeignRegion : public testing::Test {
 TEST_F(ForeignRegion, EveryFieldIsChecked) {
   ASSERT_TRUE(good());
   spoilt("magic", [&] { header->magic = 0; });
-  spoilt("version", [&] { header->layout_version = 2; });
+  spoilt("version", [&] { header->layout_version = 1; });
   spoilt("header size", [&] { header->header_bytes = 64; });
   spoilt("job", [&] { header->job[3] ^= 1; });
   spoilt("sections", [&] { header->sections = 2; });
@@ -107,6 +110,8 @@ TEST_F(ForeignRegion, EveryFieldIsChecked) {
   spoilt("lines", [&] { header->ring_lines = 0; });
   spoilt("buffers", [&] { header->buffers = UINT32_MAX; });
   spoilt("buffer bytes", [&] { header->buffer_bytes = 0; });
+  spoilt("boards", [&] { header->boards = 1; });
+  spoilt("boards", [&] { header->boards = UINT32_MAX; });
   auto* directory = mapping.at<DirectoryEntry>(kHeaderBytes, 3);
   spoilt("entry", [&] { directory[1].proc = 4; });
   spoilt("entry", [&] { directory[2].offset += 64; });
@@ -119,7 +124,7 @@ TEST_F(ForeignRegion, RandomHeadersNeverCrashTheCheck) {
   for (int round = 0; round < 20000; ++round) {
     *header = saved;
     auto* bytes = reinterpret_cast<uint8_t*>(header);
-    for (int change = 0; change < 3; ++change) bytes[random() % 80] = static_cast<uint8_t>(random());
+    for (int change = 0; change < 3; ++change) bytes[random() % 84] = static_cast<uint8_t>(random());
     Geometry found;
     uint32_t generation;
     if (check_region(mapping, 3, job, procs, &found, &generation).ok()) {

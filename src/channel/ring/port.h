@@ -47,6 +47,8 @@ class Port final : public base::Poller, public base::Sleeper {
 
   // The sending end towards another section. One per section, the port must outlive it.
   Sender sender(uint32_t section);
+  // How to wake the owner of a section.
+  Bell bell(uint32_t section) const;
 
   int poll() override;
 
@@ -73,7 +75,6 @@ class Port final : public base::Poller, public base::Sleeper {
   void admit_hinted();
   void admit(uint32_t section);
   void admit_forgotten();
-  Bell bell(uint32_t section) const;
   void drop(const Watch& watch);
   void report_lies();
 
