@@ -77,6 +77,40 @@ void note_yield(int64_t took) {
   }
 }
 
+// Looks in a row that found nothing. One that comes long after the one before does not count: the program
+// has computed meanwhile, and does not just wait in its own way.
+struct Looks {
+  int64_t last = 0;  // ns; while crowded
+  uint32_t fruitless = 0;
+};
+Looks looks;
+constexpr int64_t kComputed = 20'000;       // ns between two looks
+constexpr uint32_t kPatientLooks = 4;       // then each fruitless look yields, when crowded
+constexpr uint32_t kLooksPerYield = 1024;   // when not, only to notice that it has become so
+
+// Returns the time after it; `before` is the time now.
+int64_t yield_core(int64_t before) {
+  {
+    detail::LockPause pause(false);
+    sched_yield();
+  }
+  const int64_t after = now_ns();
+  note_yield(after - before);
+  return after;
+}
+
+void fruitless_look() {
+  ++looks.fruitless;
+  if (!crowded()) {
+    if (looks.fruitless % kLooksPerYield == 0) yield_core(now_ns());
+    return;
+  }
+  const int64_t now = now_ns();
+  if (now - looks.last > kComputed) looks.fruitless = 0;
+  looks.last = now;
+  if (looks.fruitless >= kPatientLooks) looks.last = yield_core(now);
+}
+
 }  // namespace
 
 namespace detail {
@@ -103,6 +137,14 @@ int progress() {
   int events = 0;
   for (int i = 0; i < poller_count; ++i) events += pollers[i]->poll();
   return events;
+}
+
+void look() {
+  if (progress() != 0) {
+    looks.fruitless = 0;
+  } else {
+    fruitless_look();
+  }
 }
 
 namespace detail {
@@ -158,13 +200,8 @@ void Waiter::spun() {
 
 void Waiter::yield() {
   const int64_t before = now_ns();
-  {
-    LockPause pause(false);
-    sched_yield();
-  }
-  const int64_t after = now_ns();
+  const int64_t after = yield_core(before);
   if (began_ == 0) began_ = before;
-  note_yield(after - before);
   ++yields_;
   const bool enough =
       crowded() ? yields_ >= patience : after - began_ > (spin_us.get() + yield_us.get()) * 1000;

@@ -33,6 +33,9 @@ class Poller {
 void add_poller(Poller* poller);
 void remove_poller(Poller* poller);  // nothing happens if it was not added
 int progress();                      // every poller once; returns the number of events
+// For calls that may not wait (MPI_Test, MPI_Iprobe): progress(), once. A program that does nothing but such
+// calls gives its core away now and then if ranks outnumber cores. The engine lock is given up meanwhile.
+void look();
 
 // How to sleep and be woken, given by the channel that has shared memory (nullptr: timed sleep only).
 class Sleeper {

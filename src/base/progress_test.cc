@@ -143,6 +143,28 @@ TEST_F(Multiple, AThreadThatWaitsLetsOthersIn) {
   waiter.join();
 }
 
+// The lock is given up only by a look that yields.
+TEST_F(Multiple, ManyFruitlessLooksGiveTheCoreAwayWhenCrowded) {
+  set_oversubscribed(true);
+  std::atomic<bool> taken{false}, wants{false};
+  engine_lock.lock();
+  std::thread other([&] {
+    wants = true;
+    engine_lock.lock();
+    taken = true;
+    engine_lock.unlock();
+  });
+  while (!wants) usleep(100);
+  int looks = 0;
+  const int64_t end = now_ns() + 20'000'000'000;
+  for (; !taken && now_ns() < end; ++looks) look();
+  EXPECT_TRUE(taken);
+  EXPECT_GE(looks, 4);  // a few looks are free
+  engine_lock.unlock();
+  other.join();
+  set_oversubscribed(false);
+}
+
 TEST_F(Multiple, ACompletionByOneThreadWakesAnotherThatSleeps) {
   TestSleeper sleeper;
   set_sleeper(&sleeper);

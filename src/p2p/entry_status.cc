@@ -34,7 +34,7 @@ bool any_open(int count, const MPI_Request* handles) {
 Status check(int count, const MPI_Request* handles) {
   Request* request = nullptr;
   for (int i = 0; i < count; ++i) VICINITY_TRY(at(handles, i, request));
-  if (any_open(count, handles)) base::progress();
+  if (any_open(count, handles)) base::look();
   return object::kOk;
 }
 
@@ -51,7 +51,7 @@ namespace entry {
 Status request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   Request* request = nullptr;
   VICINITY_TRY(resolve(handle, request));
-  if (!idle(request) && !request->complete) base::progress();
+  if (!idle(request) && !request->complete) base::look();
   return look(request, flag, status);
 }
 

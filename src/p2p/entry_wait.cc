@@ -114,7 +114,7 @@ Status test(MPI_Request* handle, int* flag, MPI_Status* status) {
   Request* request = nullptr;
   VICINITY_TRY(resolve(*handle, request));
   if (idle(request)) return give_empty(status), object::kOk;
-  if (!request->complete) base::progress();
+  if (!request->complete) base::look();
   *flag = request->complete;
   return *flag ? take(*request, handle, status) : object::kOk;
 }
@@ -132,7 +132,7 @@ Status testany(int count, MPI_Request* handles, int* index, int* flag, MPI_Statu
   VICINITY_TRY(check_all(count, handles));
   int found = first_complete(count, handles);
   if (found == -1) {
-    base::progress();
+    base::look();
     found = first_complete(count, handles);
   }
   *flag = found != -1;
@@ -152,7 +152,7 @@ Status waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
 
 Status testall(int count, MPI_Request* handles, int* flag, MPI_Status* statuses) {
   VICINITY_TRY(check_all(count, handles));
-  if (!all_complete(count, handles)) base::progress();
+  if (!all_complete(count, handles)) base::look();
   *flag = all_complete(count, handles);
   return *flag ? take_all(count, handles, statuses) : object::kOk;
 }
@@ -168,7 +168,7 @@ Status waitsome(int count, MPI_Request* handles, int* outcount, int* indices, MP
 Status testsome(int count, MPI_Request* handles, int* outcount, int* indices, MPI_Status* statuses) {
   VICINITY_TRY(check_all(count, handles));
   int found = first_complete(count, handles);
-  if (found == -1) base::progress();
+  if (found == -1) base::look();
   *outcount = MPI_UNDEFINED;
   return found == -2 ? object::kOk : take_some(count, handles, outcount, indices, statuses);
 }

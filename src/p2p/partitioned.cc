@@ -446,7 +446,7 @@ Status parrived(MPI_Request handle, int partition, int* flag) {
     const uint64_t begin = p->begin(partition), end = p->end(partition);
     return begin < end && p->arrived[static_cast<size_t>(partition)] >= end - begin;
   };
-  if (!here()) base::progress();
+  if (!here()) base::look();
   *flag = here();
   return object::kOk;
 }

@@ -37,7 +37,7 @@ object::Result<Arrival*> find(int source, int tag, Communicator& comm, bool wait
   Status possible = still_possible(source, comm);
   if (!wait) {
     VICINITY_TRY(possible);
-    base::progress();
+    base::look();
     return peek(source, tag, comm);
   }
   base::wait_until([&] {

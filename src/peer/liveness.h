@@ -29,7 +29,7 @@ class Liveness final : public base::Poller {
   void (*also)() = nullptr;
 
   int poll() override {
-    if (++polls_ % 4096 != 0) [[likely]]
+    if (++polls_ % 256 != 0) [[likely]]
       return 0;  // one increment in the usual case, no clock
     return look();
   }
