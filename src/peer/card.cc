@@ -28,8 +28,9 @@ base::Param<std::string> host_id_param{
     "Identity of the kernel this process runs under; processes with the same one try to share memory. "
     "Empty: the boot id."};
 base::Param<std::string> region_param{
-    "VICINITY_REGION", "peer", "auto", "auto|memfd|file",
-    "What local processes share: a memfd, a file in VICINITY_REGION_DIR, or whichever works (auto)."};
+    "VICINITY_REGION", "peer", "auto", "auto|memfd|file|no",
+    "What processes of one kernel share: a memfd, a file in VICINITY_REGION_DIR, whichever works (auto), or "
+    "nothing (no)."};
 base::Param<int64_t> ring_lines{
     "VICINITY_RING_LINES",
     "channel",
@@ -65,6 +66,11 @@ std::string read_line(const char* path) {
   }
   line[strcspn(line, "\n")] = '\0';
   return line;
+}
+
+uint64_t inode_of(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0 ? info.st_ino : 0;
 }
 
 // Host names and ids are shown to people and compared: printable, without spaces.
@@ -153,16 +159,18 @@ class Reader {
 std::string format_card(const Card& card) {
   char numbers[512];
   std::snprintf(numbers, sizeof numbers,
-                "pidns %" PRIu64 "\nuid %u\npid %d\nfd %d\nat %" PRIu64
+                "pidns %" PRIu64 "\nuserns %" PRIu64 "\nuid %u\npid %d\nfd %d\nat %" PRIu64
                 "\nmembarrier %d\nlines %u\nbuffers %u\n"
                 "buffer %u\nlargest %u\n",
-                card.pid_namespace, card.uid, card.pid, card.memfd + 1, card.token_address, card.membarrier,
-                card.ring_lines, card.buffers, card.buffer_bytes, card.largest);
+                card.pid_namespace, card.user_namespace, card.uid, card.pid, card.memfd + 1,
+                card.token_address, card.membarrier, card.ring_lines, card.buffers, card.buffer_bytes,
+                card.largest);
   uint8_t token[sizeof card.token];
   std::memcpy(token, &card.token, sizeof token);
   return "vicinity " + std::to_string(kCardVersion) + "\nhost " + card.host + "\nid " + card.host_id + "\n" +
          numbers + "nonce " + hex(card.nonce.bytes, sizeof card.nonce.bytes) + "\ntoken " +
-         hex(token, sizeof token) + "\nbacking " + card.backing + "\ndir " + card.directory + "\ncpus " +
+         hex(token, sizeof token) + "\nbacking " + card.backing + "\ndir " + card.directory + "\ndevice " +
+         std::to_string(card.directory_device) + "\ninode " + std::to_string(card.directory_inode) + "\ncpus " +
          card.cpus.text() + "\n";
 }
 
@@ -187,14 +195,16 @@ base::Status parse_card(std::string_view text, int rank, Card* out) {
   uint8_t token[sizeof card.token];
   const bool good =
       word("host", &card.host, 255) && word("id", &card.host_id, 127) &&
-      count("pidns", &card.pid_namespace, UINT64_MAX) && count("uid", &card.uid, UINT32_MAX) &&
+      count("pidns", &card.pid_namespace, UINT64_MAX) &&
+      count("userns", &card.user_namespace, UINT64_MAX) && count("uid", &card.uid, UINT32_MAX) &&
       count("pid", &card.pid, INT_MAX) && count("fd", &card.memfd, INT_MAX) &&
       count("at", &card.token_address, UINT64_MAX) && count("membarrier", &card.membarrier, 1) &&
       count("lines", &card.ring_lines, 65536) && count("buffers", &card.buffers, 65536) &&
       count("buffer", &card.buffer_bytes, 1 << 20) && count("largest", &card.largest, 1 << 20) &&
       reader.expect(unhex(reader.next("nonce"), card.nonce.bytes, sizeof card.nonce.bytes)) &&
       reader.expect(unhex(reader.next("token"), token, sizeof token)) && word("backing", &card.backing, 15) &&
-      word("dir", &card.directory, 255) && reader.expect(CpuSet::parse(reader.next("cpus"), &card.cpus));
+      word("dir", &card.directory, 255) && count("device", &card.directory_device, UINT64_MAX) &&
+      count("inode", &card.directory_inode, UINT64_MAX) && reader.expect(CpuSet::parse(reader.next("cpus"), &card.cpus));
   if (!good) return reader.error();
   std::memcpy(&card.token, token, sizeof token);
   card.memfd -= 1;
@@ -209,8 +219,8 @@ base::Status make_card(bool reserve_memfd, Card* out) {
   card.host = clean(host, 255);
   card.host_id = clean(
       host_id_param.get().empty() ? read_line("/proc/sys/kernel/random/boot_id") : host_id_param.get(), 127);
-  struct stat info;
-  if (stat("/proc/self/ns/pid", &info) == 0) card.pid_namespace = info.st_ino;
+  card.pid_namespace = inode_of("/proc/self/ns/pid");
+  card.user_namespace = inode_of("/proc/self/ns/user");
   card.uid = getuid();
   card.pid = getpid();
   if (getrandom(card.nonce.bytes, sizeof card.nonce.bytes, 0) != sizeof card.nonce.bytes)
@@ -220,12 +230,16 @@ base::Status make_card(bool reserve_memfd, Card* out) {
   card.membarrier = channel::ring::Port::register_membarrier();
   card.backing = region_param.get();
   card.directory = clean(region::File::directory(), 255);
+  if (struct stat info; stat(card.directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    card.directory_device = info.st_dev;
+    card.directory_inode = info.st_ino;
+  }
   card.ring_lines = static_cast<uint32_t>(ring_lines.get());
   card.buffers = static_cast<uint32_t>(ring_buffers.get());
   card.buffer_bytes = static_cast<uint32_t>(ring_buffer_bytes.get() + 63) & ~63u;
   card.largest = static_cast<uint32_t>(ring_eager.get());
   card.cpus = CpuSet::allowed();
-  if (reserve_memfd && card.backing != "file") {
+  if (reserve_memfd && (card.backing == "auto" || card.backing == "memfd")) {
     base::Result<int> fd = region::Memfd::reserve();
     if (fd.ok()) {
       card.memfd = *fd;

@@ -18,12 +18,12 @@
 
 namespace vicinity::peer {
 
-inline constexpr int kCardVersion = 1;
+inline constexpr int kCardVersion = 2;
 
 struct Card {
   std::string host;     // for people
   std::string host_id;  // same text: same kernel (until proven otherwise)
-  uint64_t pid_namespace = 0;
+  uint64_t pid_namespace = 0, user_namespace = 0;
   uint32_t uid = 0;
   int32_t pid = 0;
   int32_t memfd = -1;  // reserved descriptor, should this process become the creator of a region
@@ -31,8 +31,9 @@ struct Card {
   uint64_t token_address = 0;
   channel::cma::Token token{};
   bool membarrier = false;
-  std::string backing;                                                  // VICINITY_REGION: auto, memfd, file
-  std::string directory;                                                // for a file
+  std::string backing;    // VICINITY_REGION: auto, memfd, file, no
+  std::string directory;  // for a file
+  uint64_t directory_device = 0, directory_inode = 0;                   // 0: there is none
   uint32_t ring_lines = 0, buffers = 0, buffer_bytes = 0, largest = 0;  // wishes of the creator
   CpuSet cpus;                                                          // where it may run
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The coordinator: who is there, what reaches whom, proven before use.
 //
-//   cards -> fence -> group of co-resident ranks -> region (forming.cc) -> fence -> rings -> CMA probes
+//   cards -> fence -> proposals (locality.cc) -> regions (forming.cc) -> fence -> neighbourhoods -> rings,
+//   CMA probes
 //
-// It owns everything that lives as long as the job does: the table, the port into the region, the self
-// channel, the watch over deaths; and it is the poller that flushes queued messages.
+// It owns everything that lives as long as the job does: the table, the neighbourhoods, the self channel, the watch over deaths; and it is the poller that flushes queued messages.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,11 +17,12 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "base/progress.h"
-#include "channel/ring/port.h"
 #include "peer/card.h"
 #include "peer/forming.h"
 #include "peer/liveness.h"
+#include "peer/locality.h"
 #include "peer/map.h"
+#include "peer/neighbourhood.h"
 #include "peer/peer.h"
 #include "peer/table.h"
 
@@ -50,13 +51,16 @@ class Flusher final : public base::Poller {
   int poll() override;
 };
 
-// The port's way of sleeping, with a look at who is still alive before each sleep.
+// Sleeps in all ports at once, with a look at who is still alive before each sleep.
 class WatchfulSleeper final : public base::Sleeper {
  public:
   void arm() override;
   void disarm() override;
   void sleep(int timeout_us) override;
   void wake_self() override;
+
+ private:
+  static channel::ring::Port* wakeable();
 };
 
 struct World {
@@ -65,14 +69,12 @@ struct World {
   std::string job;
   std::unique_ptr<VirtualConnection[]> table;
   std::vector<Card> cards;
-  std::vector<uint32_t> section;  // of each rank in the region; kNoSection
-  std::vector<uint32_t> group;    // ranks in the region
+  std::vector<std::unique_ptr<Neighbourhood>> neighbourhoods;  // in order of preference
+  std::vector<Neighbourhood*> home;                            // of each rank: where its ring is, or nullptr
+  std::string trouble;                                         // why a proposed region has not taken us in
   channel::Sink* sink = nullptr;
   wireup::Wireup* wireup = nullptr;
-  region::Mapping mapping;
-  region::Geometry geometry;
-  std::optional<Shared> shared;
-  std::unique_ptr<channel::ring::Port> port;
+  std::optional<Shared> shared;  // of the first neighbourhood
   std::unique_ptr<channel::self::SelfChannel> self_channel;
   std::vector<channel::fake::FakeEnd*> fakes;
   Liveness liveness;
@@ -91,8 +93,7 @@ int Flusher::poll() {
       VirtualConnection& connection = world->table[loss.proc];
       if (connection.lost()) continue;
       ++events;
-      if (world->port && world->section[loss.proc] != kNoSection)
-        world->port->close(world->section[loss.proc]);
+      if (Neighbourhood* home = world->home[loss.proc]) home->close(loss.proc);
       connection.lose(loss.why);
       world->sink->lost(loss.proc, loss.why);
     }
@@ -111,11 +112,29 @@ int Flusher::poll() {
 
 void WatchfulSleeper::arm() {
   world->liveness.look();
-  world->port->arm();
+  for (auto& neighbourhood : world->neighbourhoods) neighbourhood->port().arm();
 }
-void WatchfulSleeper::disarm() { world->port->disarm(); }
-void WatchfulSleeper::sleep(int timeout_us) { world->port->sleep(timeout_us); }
-void WatchfulSleeper::wake_self() { world->port->wake_self(); }
+void WatchfulSleeper::disarm() {
+  for (auto& neighbourhood : world->neighbourhoods) neighbourhood->port().disarm();
+}
+
+// The one port in which we can be woken.
+channel::ring::Port* WatchfulSleeper::wakeable() {
+  for (auto& neighbourhood : world->neighbourhoods)
+    if (neighbourhood->mapping().properties().wakeable) return &neighbourhood->port();
+  return nullptr;
+}
+
+// Who sends into another port cannot wake us, so that the sleep must be a nap.
+void WatchfulSleeper::sleep(int timeout_us) {
+  channel::ring::Port* port = wakeable();
+  const bool nap = !port || world->neighbourhoods.size() > 1;
+  if (!port) port = &world->neighbourhoods[0]->port();
+  port->sleep(nap ? std::max(50, timeout_us / 20) : timeout_us);
+}
+void WatchfulSleeper::wake_self() {
+  if (channel::ring::Port* port = wakeable()) port->wake_self();
+}
 
 Status gather_cards(World& w, const Card& own) {
   VICINITY_TRY(w.wireup->put(kCardKey, format_card(own)));
@@ -133,75 +152,98 @@ Status gather_cards(World& w, const Card& own) {
   return base::kOk;
 }
 
-Status find_group(World& w) {
-  w.section.assign(w.count, kNoSection);
-  for (uint32_t rank = 0; rank < w.count; ++rank) {
-    if (w.cards[rank].host_id != w.cards[w.self].host_id) continue;
-    w.section[rank] = static_cast<uint32_t>(w.group.size());
-    w.group.push_back(rank);
-  }
-  return base::kOk;
-}
-
 // There is no other channel yet, so a rank out of reach is the end of the start.
 Status all_reachable(const World& w) {
+  const Card& own = w.cards[w.self];
   for (uint32_t rank = 0; rank < w.count; ++rank) {
-    if (w.section[rank] != kNoSection) continue;
+    if (rank == w.self || w.home[rank]) continue;
+    const Card& card = w.cards[rank];
+    const bool near = card.host_id == own.host_id;
+    const std::string why = !near               ? "it runs under another kernel"
+                            : w.trouble.empty() ? "both run under one kernel but share no memory"
+                                                : w.trouble;
     return fail(base::kOther,
-                "rank %u on host %s cannot be reached from rank %u on host %s: it runs under another "
-                "kernel, and there is no network channel yet. Run all ranks on one host",
-                rank, w.cards[rank].host.c_str(), w.self, w.cards[w.self].host.c_str());
+                "rank %u (host %s, pid %d) cannot be reached from rank %u (host %s, pid %d): %s. Containers "
+                "need a common /dev/shm (--ipc=host) or a common VICINITY_REGION_DIR; there is no network "
+                "channel yet",
+                rank, card.host.c_str(), card.pid, w.self, own.host.c_str(), own.pid, why.c_str());
   }
   return base::kOk;
 }
 
-void connect_rings(World& w, uint32_t generation) {
-  channel::ring::PortOptions options;
-  options.self = w.section[w.self];
-  options.procs = w.group.data();
-  options.generation = generation;
-  options.largest = w.cards[w.group[0]].largest;
-  options.membarrier =
-      std::all_of(w.group.begin(), w.group.end(), [&](uint32_t r) { return w.cards[r].membarrier; });
-  w.port = std::make_unique<channel::ring::Port>(w.mapping, w.geometry, options, *w.sink);
-  w.shared.emplace(Shared{w.mapping, w.geometry, !options.membarrier});
-  w.port->on_lie = [](uint32_t section, const char* why) { world->table[world->group[section]].lose(why); };
-  for (uint32_t rank : w.group) {
-    if (rank == w.self) continue;
-    const Card& card = w.cards[rank];
-    w.table[rank].be_ring(rank, w.port->sender(w.section[rank]), card.pid);
-    const char* why = !channel::cma::wanted() ? "VICINITY_CMA=no"
-                                              : channel::cma::probe(card.pid, card.token_address, card.token);
-    if (why && channel::cma::wanted()) VICINITY_LOG(kInfo, "no single copy from rank %u: %s", rank, why);
-    w.table[rank].allow_single_copy(!why,
-                                    std::string("shared region (") + w.mapping.backing() + "), " +
-                                        (why ? std::string("no single copy: ") + why : "single copy by CMA"));
+void join(World& w, Forming& forming) {
+  if (!forming.in()) {
+    w.trouble = forming.trouble();
+    VICINITY_LOG(kInfo, "not in a shared region: %s", w.trouble.c_str());
+    return;
+  }
+  const auto& admitted = forming.admitted();
+  if (std::count(admitted.begin(), admitted.end(), 1) < 2) return;
+  w.neighbourhoods.push_back(
+      std::make_unique<Neighbourhood>(std::move(forming.mapping()), forming.geometry(), forming.generation(),
+                                      forming.group(), admitted, forming.self()));
+}
+
+void connect_ring(World& w, Neighbourhood& home, uint32_t rank) {
+  const Card& card = w.cards[rank];
+  w.home[rank] = &home;
+  w.table[rank].be_ring(rank, home.sender(rank), card.pid);
+  const char* why = !channel::cma::wanted() ? "VICINITY_CMA=no"
+                                            : channel::cma::probe(card.pid, card.token_address, card.token);
+  if (why && channel::cma::wanted()) VICINITY_LOG(kInfo, "no single copy from rank %u: %s", rank, why);
+  const std::string copies = why ? std::string("no single copy: ") + why : "single copy by CMA";
+  w.table[rank].allow_single_copy(!why,
+                                  std::string("shared region (") + home.mapping().backing() + "), " + copies);
+}
+
+void connect_rings(World& w) {
+  for (auto& neighbourhood : w.neighbourhoods) {
+    const std::vector<uint32_t>& group = neighbourhood->group();
+    neighbourhood->open_port(
+        w.cards[group[0]].largest,
+        std::all_of(group.begin(), group.end(), [&](uint32_t r) { return w.cards[r].membarrier; }), *w.sink);
+    if (!w.shared)
+      w.shared.emplace(
+          Shared{neighbourhood->mapping(), neighbourhood->geometry(), !neighbourhood->membarrier()});
+    neighbourhood->port().on_lie = [](Proc peer, const char* why) { world->table[peer].lose(why); };
+    for (uint32_t rank : group)
+      if (rank != w.self && !w.home[rank] && neighbourhood->section(rank) != kNoSection)
+        connect_ring(w, *neighbourhood, rank);
   }
 }
 
 // Tells base whether to spin, and binds the ranks if nobody else did.
 void arrange_cpus(World& w) {
+  std::vector<uint32_t> group;  // by identity: a wrong guess costs time, not messages
   CpuSet all;
-  for (uint32_t rank : w.group) all.unite(w.cards[rank].cpus);
+  for (uint32_t rank = 0; rank < w.count; ++rank) {
+    if (w.cards[rank].host_id != w.cards[w.self].host_id) continue;
+    group.push_back(rank);
+    all.unite(w.cards[rank].cpus);
+  }
   const int cpus = std::min(all.count(), cgroup_cpus());
-  const int ranks = static_cast<int>(w.group.size());
+  const int ranks = static_cast<int>(group.size());
   base::set_oversubscribed(ranks > cpus);
   if (ranks == 1 || ranks > cpus || bind_param.get() == "no") return;
-  for (uint32_t rank : w.group)
+  for (uint32_t rank : group)
     if (!(w.cards[rank].cpus == CpuSet::online())) return;  // the launcher or the user has chosen
-  const std::string done = bind_self(all, static_cast<int>(w.section[w.self]), ranks);
+  const auto index = std::find(group.begin(), group.end(), w.self) - group.begin();
+  const std::string done = bind_self(all, static_cast<int>(index), ranks);
   VICINITY_LOG(kInfo, "%s", done.c_str());
 }
 
 void watch_lives(World& w) {
-  for (uint32_t rank : w.group) {
-    if (rank == w.self || w.cards[rank].pid_namespace != w.cards[w.self].pid_namespace) continue;
-    w.liveness.watch(rank, w.cards[rank].pid);
+  const Card& own = w.cards[w.self];
+  for (uint32_t rank = 0; rank < w.count; ++rank) {
+    const Card& card = w.cards[rank];
+    if (w.home[rank] && card.host_id == own.host_id && card.pid_namespace == own.pid_namespace)
+      w.liveness.watch(rank, card.pid);
   }
   w.liveness.died = [](Proc proc) {
     // Whatever it sent before is delivered first; one that left in good order is not mourned.
-    world->port->poll();
-    if (!world->port->departed(world->section[proc])) detail::report_lost(proc, "its process has died");
+    Neighbourhood* home = world->home[proc];
+    home->port().poll();
+    if (!home->departed(proc)) detail::report_lost(proc, "its process has died");
   };
   w.liveness.also = [] {
     if (world->wireup && !world->wireup->check().ok()) {
@@ -211,21 +253,31 @@ void watch_lives(World& w) {
   };
 }
 
+std::unique_ptr<Forming> make_forming(const World& w, const std::vector<uint32_t>& group, Forming::Way way) {
+  if (group.empty()) return nullptr;
+  const auto self = std::find(group.begin(), group.end(), w.self) - group.begin();
+  return std::make_unique<Forming>(w.cards, group, static_cast<uint32_t>(self), way);
+}
+
 Status start_group(World& w) {
   Card own;
   VICINITY_TRY(make_card(true, &own));
   VICINITY_TRY(gather_cards(w, own));
-  VICINITY_TRY(find_group(w));
-  if (w.group[0] != w.self && own.memfd >= 0) close(own.memfd);
-  Forming forming(w.cards, w.group, w.section[w.self]);
-  if (w.group.size() > 1) forming.try_first();
+  const Proposal proposal = propose(w.cards, w.self);
+  if ((proposal.memfd.empty() || proposal.memfd[0] != w.self) && own.memfd >= 0) close(own.memfd);
+  const std::unique_ptr<Forming> regions[] = {make_forming(w, proposal.memfd, Forming::Way::kMemfd),
+                                              make_forming(w, proposal.file, Forming::Way::kFile)};
+  for (auto& region : regions)
+    if (region) region->try_first();
   VICINITY_TRY(w.wireup->fence());
+  for (auto& region : regions) {
+    if (!region) continue;
+    region->settle();
+    join(w, *region);
+  }
+  connect_rings(w);
   VICINITY_TRY(all_reachable(w));
-  if (w.group.size() > 1) VICINITY_TRY(forming.settle());
-  w.mapping = std::move(forming.mapping());
   arrange_cpus(w);
-  w.geometry = forming.geometry();
-  connect_rings(w, forming.generation());
   watch_lives(w);
   return base::kOk;
 }
@@ -233,8 +285,8 @@ Status start_group(World& w) {
 void install(World& w) {
   w.installed = true;
   base::add_poller(w.self_channel.get());
-  if (w.port) {
-    base::add_poller(w.port.get());
+  for (auto& neighbourhood : w.neighbourhoods) base::add_poller(&neighbourhood->port());
+  if (!w.neighbourhoods.empty()) {
     base::add_poller(&w.liveness);
     base::set_sleeper(&w.sleeper);
   }
@@ -245,6 +297,7 @@ void make_world(Proc self, uint32_t count, channel::Sink& sink) {
   world = new World;
   world->self = self;
   world->count = count;
+  world->home.assign(count, nullptr);
   world->sink = &sink;
   world->table = std::make_unique<VirtualConnection[]>(count);
   detail::connections = world->table.get();
@@ -266,8 +319,9 @@ void has_work(VirtualConnection& connection) {
 void report_lost(Proc proc, const char* why) { world->flusher.losses.push_back({proc, why}); }
 
 void fill_received(Proc proc, Counters& counters) {
-  if (!world->port || proc == world->self || world->section[proc] == kNoSection) return;
-  const channel::ring::Receiver& receiver = world->port->receiver(world->section[proc]);
+  Neighbourhood* home = world->home[proc];
+  if (!home) return;
+  const channel::ring::Receiver& receiver = home->port().receiver(home->section(proc));
   counters.messages_received = receiver.messages();
   counters.bytes_received = receiver.bytes();
 }
@@ -284,7 +338,6 @@ base::Status start(wireup::Wireup& wireup, channel::Sink& sink) {
   } else {
     world->cards.resize(1);
     VICINITY_TRY(make_card(false, &world->cards[0]));
-    world->section.assign(1, kNoSection);
     base::set_oversubscribed(false);
   }
   install(*world);
@@ -295,7 +348,6 @@ base::Status start(wireup::Wireup& wireup, channel::Sink& sink) {
 base::Status start_fake(Proc self, const std::vector<channel::fake::FakeEnd*>& ends, channel::Sink& sink) {
   make_world(self, static_cast<uint32_t>(ends.size()), sink);
   world->cards.resize(ends.size());
-  world->section.assign(ends.size(), kNoSection);
   world->fakes = ends;
   for (uint32_t rank = 0; rank < ends.size(); ++rank) {
     world->cards[rank].host = "fake" + std::to_string(rank);
@@ -315,11 +367,12 @@ void uninstall() {
   base::remove_poller(world->self_channel.get());
   for (channel::fake::FakeEnd* end : world->fakes)
     if (end) base::remove_poller(end);
-  if (world->port) {
-    base::set_sleeper(nullptr);
-    base::remove_poller(&world->liveness);
-    base::remove_poller(world->port.get());
-    world->port->depart();
+  if (world->neighbourhoods.empty()) return;
+  base::set_sleeper(nullptr);
+  base::remove_poller(&world->liveness);
+  for (auto& neighbourhood : world->neighbourhoods) {
+    base::remove_poller(&neighbourhood->port());
+    neighbourhood->port().depart();
   }
 }
 
@@ -340,15 +393,15 @@ void farewell() {
   if (!world) return;
   if (world->wireup) write_map(world->job, world->self, map_text());
   world->wireup = nullptr;
-  if (world->port) world->port->depart();
+  for (auto& neighbourhood : world->neighbourhoods) neighbourhood->port().depart();
 }
 
 uint32_t process_count() { return world->count; }
 Proc self() { return world->self; }
 const std::string& host_name(Proc proc) { return world->cards[proc].host; }
 const Shared* shared() { return world && world->shared ? &*world->shared : nullptr; }
-uint32_t section_of(Proc proc) { return world->section[proc]; }
-channel::ring::Bell bell(Proc proc) { return world->port->bell(world->section[proc]); }
+uint32_t section_of(Proc proc) { return world->neighbourhoods[0]->section(proc); }
+channel::ring::Bell bell(Proc proc) { return world->neighbourhoods[0]->port().bell(section_of(proc)); }
 bool co_resident(Proc proc) { return world->table[proc].co_resident(); }
 
 std::string map_text() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// memfd first, file second, a clear message third.
+// memfd first, file second; the creator decides who is in.
 #include "peer/forming.h"
 
 #include <unistd.h>
@@ -37,10 +37,12 @@ uint32_t boards_for(size_t processes, bool reserved, int squeeze) {
 }
 
 constexpr int64_t kPatience = 15'000'000'000;  // ns: a loaded machine may be slow, a broken one must not hang
+// For what may never come, because the other runs under another kernel after all.
+constexpr int64_t kDoubtful = 5'000'000'000;
 
 template <class Condition>
-bool wait_for(Condition&& condition) {
-  const int64_t end = base::now_ns() + kPatience;
+bool wait_for(Condition&& condition, int64_t patience) {
+  const int64_t end = base::now_ns() + patience;
   bool good = false;
   base::wait_until([&] { return (good = condition()) || base::now_ns() > end; });
   return good;
@@ -52,25 +54,15 @@ std::string words(Status status) { return base::failure_text(status.code()); }
 
 bool Forming::refuse_memfd = false;
 
-Forming::Forming(const std::vector<Card>& cards, std::vector<uint32_t> group, uint32_t self)
-    : cards_(cards), group_(std::move(group)), self_(self) {
+Forming::Forming(const std::vector<Card>& cards, std::vector<uint32_t> group, uint32_t self, Way first)
+    : cards_(cards), group_(std::move(group)), self_(self), first_(first) {
   const Card& card = creator_card();
-  file_.path = card.directory + "/vicinity-region-" + std::to_string(card.uid) + "-";
+  // The same directory may have another path in our mount namespace.
+  file_.path = cards[group_[self]].directory + "/vicinity-region-" + std::to_string(card.uid) + "-";
   for (uint8_t byte : card.nonce.bytes) {
     file_.path += "0123456789abcdef"[byte >> 4];
     file_.path += "0123456789abcdef"[byte & 15];
   }
-  with_memfd_ = memfd_makes_sense();
-}
-
-// All ranks decide the same from the cards: a memfd is found through the creator's pid.
-bool Forming::memfd_makes_sense() const {
-  const Card& card = creator_card();
-  if (card.memfd < 0) return false;
-  if (card.backing == "memfd") return true;
-  for (uint32_t rank : group_)
-    if (cards_[rank].pid_namespace != card.pid_namespace || cards_[rank].uid != card.uid) return false;
-  return card.backing != "file";
 }
 
 Status Forming::format(region::Mapping mapping, const region::Geometry& geometry) {
@@ -137,15 +129,17 @@ Status Forming::open_once(bool file) {
 
 // The creator may be slower than we are. A memfd has been there since before the first fence, so only its
 // content is waited for; whoever cannot open it will not be able to later.
-Status Forming::open(bool file) {
+Status Forming::open(bool file, int64_t patience) {
   if (!file && refuse_memfd) return fail(base::kOther, "a test refuses the memfd");
   Status status = base::kOk;
-  const bool good = wait_for([&] {
-    status = open_once(file);
-    if (status.ok() || file) return status.ok();
-    const std::string why = words(status);
-    return why.find("empty") == std::string::npos && why.find("magic") == std::string::npos;
-  });
+  const bool good = wait_for(
+      [&] {
+        status = open_once(file);
+        if (status.ok() || file) return status.ok();
+        const std::string why = words(status);
+        return why.find("empty") == std::string::npos && why.find("magic") == std::string::npos;
+      },
+      patience);
   if (!good && status.ok()) return fail(base::kOther, "rank %u did not create the region in time", group_[0]);
   return status;
 }
@@ -154,97 +148,116 @@ void Forming::attach() {
   auto* header = mapping_.at<region::SectionHeader>(geometry_.section(self_));
   header->proc = group_[self_];
   header->generation = generation_;
-  // SYNC POINT ATTACH (release): pairs with all_attached().
+  // SYNC POINT ATTACH (release): pairs with attached().
   __atomic_store_n(&header->magic, region::kSectionMagic, __ATOMIC_RELEASE);
 }
 
+bool Forming::attached(uint32_t index) const {
+  const auto* header = mapping_.at<region::SectionHeader>(geometry_.section(index));
+  return __atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) == region::kSectionMagic;
+}
+
 bool Forming::all_attached() const {
-  for (uint32_t i = 0; i < group_.size(); ++i) {
-    const auto* header = mapping_.at<region::SectionHeader>(geometry_.section(i));
-    if (__atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) != region::kSectionMagic) return false;
-  }
+  for (uint32_t i = 0; i < group_.size(); ++i)
+    if (!attached(i)) return false;
   return true;
 }
 
-uint32_t Forming::phase() const { return __atomic_load_n(phase_, __ATOMIC_ACQUIRE); }
-void Forming::set_phase(uint32_t phase) { __atomic_store_n(phase_, phase, __ATOMIC_RELEASE); }
-
-Status Forming::missing() const {
-  for (uint32_t i = 0; i < group_.size(); ++i) {
-    const auto* header = mapping_.at<region::SectionHeader>(geometry_.section(i));
-    if (__atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) == region::kSectionMagic) continue;
-    const Card& card = cards_[group_[i]];
-    return fail(base::kOther, "rank %u (host %s, pid %d) has not attached to the shared region of rank %u",
-                group_[i], card.host.c_str(), card.pid, group_[0]);
-  }
-  return base::kOk;
+// SYNC POINT PHASE (release): who is in, then the word that it is decided.
+void Forming::admit() {
+  auto* directory = mapping_.at<region::DirectoryEntry>(region::kHeaderBytes, group_.size());
+  for (uint32_t i = 0; i < group_.size(); ++i)
+    __atomic_store_n(&directory[i].admitted, attached(i) ? 1u : 0u, __ATOMIC_RELAXED);
+  __atomic_store_n(phase_, uint32_t{region::kComplete}, __ATOMIC_RELEASE);
+  read_admitted();
 }
 
-Status Forming::cannot_attach(const std::string& why) const {
-  const Card& own = cards_[group_[self_]];
-  const Card& card = creator_card();
-  return fail(base::kOther,
-              "rank %u (host %s) cannot share memory with rank %u (host %s, pid %d) although both run "
-              "under one kernel: %s. Containers need a common /dev/shm (--ipc=host) or a common "
-              "VICINITY_REGION_DIR; there is no network channel yet",
-              group_[self_], own.host.c_str(), group_[0], card.host.c_str(), card.pid, why.c_str());
+void Forming::read_admitted() {
+  const auto* directory = mapping_.at<region::DirectoryEntry>(region::kHeaderBytes, group_.size());
+  admitted_.resize(group_.size());
+  for (uint32_t i = 0; i < group_.size(); ++i)
+    admitted_[i] = __atomic_load_n(&directory[i].admitted, __ATOMIC_RELAXED) == 1;
+}
+
+// SYNC POINT PHASE (acquire). Waits for the creator's word; true if it was kComplete.
+bool Forming::decided() {
+  uint32_t phase = region::kForming;
+  (void)wait_for(
+      [&] { return (phase = __atomic_load_n(phase_, __ATOMIC_ACQUIRE)) != region::kForming; }, kPatience);
+  if (phase == region::kComplete) read_admitted();
+  return phase == region::kComplete;
+}
+
+std::string Forming::trouble() const {
+  if (in()) return "";
+  std::string text = memfd_trouble_;
+  if (!file_trouble_.empty()) text += (text.empty() ? "" : "; ") + file_trouble_;
+  if (text.empty()) text = "rank " + std::to_string(group_[0]) + " did not take it into the shared region";
+  return text;
 }
 
 void Forming::try_first() {
-  const Status status =
-      with_memfd_ ? (creator() ? create_memfd() : open(false)) : (creator() ? create_file() : open(true));
+  const bool memfd = first_ == Way::kMemfd;
+  const Status status = memfd ? (creator() ? create_memfd() : open(false, kPatience))
+                              : (creator() ? create_file() : open(true, kPatience));
   if (status.ok()) return attach();
-  (with_memfd_ ? memfd_trouble_ : file_trouble_) = words(status);
-  VICINITY_LOG(kInfo, "region as a %s: %s", with_memfd_ ? "memfd" : "file", words(status).c_str());
+  (memfd ? memfd_trouble_ : file_trouble_) = words(status);
+  VICINITY_LOG(kInfo, "region as a %s: %s", memfd ? "memfd" : "file", words(status).c_str());
 }
 
-Status Forming::settle() {
-  if (with_memfd_) {
-    VICINITY_TRY(settle_memfd());
-    if (mapping_ && phase() == region::kComplete) return base::kOk;
-    // Somebody could not map it: the file.
-    const Status status = creator() ? create_file() : open(true);
-    if (status.ok()) {
-      attach();
-    } else {
-      file_trouble_ = words(status);
-    }
-  }
-  return settle_file();
+void Forming::settle() {
+  if (first_ == Way::kMemfd && settle_memfd()) return;
+  settle_file();
 }
 
-Status Forming::settle_memfd() {
-  const bool alone_allowed = creator_card().backing == "memfd";
+// True if it stays with the memfd, or with nothing; else a file is there or about to be.
+bool Forming::settle_memfd() {
+  const bool only = creator_card().backing == "memfd";
   if (creator() && mapping_) {
-    if (all_attached()) {
-      set_phase(region::kComplete);
-    } else if (alone_allowed) {
-      set_phase(region::kAbandoned);
-      return missing();
-    } else {
-      set_phase(region::kSuperseded);
-    }
-    return base::kOk;
+    if (!only && !all_attached() && replace_memfd()) return false;
+    admit();
+    return true;
   }
-  if (alone_allowed && !mapping_) return cannot_attach(memfd_trouble_);
-  if (!mapping_) return base::kOk;
-  if (!wait_for([&] { return phase() != region::kForming; }))
-    return fail(base::kOther, "rank %u did not finish the shared region in time", group_[0]);
-  return phase() == region::kAbandoned ? missing() : base::kOk;
+  if (!creator() && mapping_ && decided()) return true;
+  mapping_ = region::Mapping();
+  if (only) return true;
+  const Status status = creator() ? create_file() : open(true, kDoubtful);
+  if (status.ok()) {
+    attach();
+  } else {
+    file_trouble_ = words(status);
+  }
+  return !status.ok();
 }
 
-Status Forming::settle_file() {
-  if (!file_trouble_.empty())
-    return cannot_attach(file_trouble_ + (memfd_trouble_.empty() ? "" : "; " + memfd_trouble_));
-  if (creator()) {
-    const bool good = wait_for([&] { return all_attached(); });
-    region::File::unlink(file_);  // from here on nothing is left behind, whoever dies
-    set_phase(good ? region::kComplete : region::kAbandoned);
-    return good ? base::kOk : missing();
+// The creator's way from a memfd, which some could not open, to a file for all.
+bool Forming::replace_memfd() {
+  region::Mapping memfd = std::move(mapping_);
+  uint32_t* const phase = phase_;
+  const region::Geometry geometry = geometry_;
+  const Status status = create_file();
+  if (status.ok()) {
+    attach();
+    __atomic_store_n(phase, uint32_t{region::kSuperseded}, __ATOMIC_RELEASE);
+    return true;
   }
-  if (!wait_for([&] { return phase() != region::kForming; }))
-    return fail(base::kOther, "rank %u did not finish the shared region in time", group_[0]);
-  return phase() == region::kComplete ? base::kOk : missing();
+  VICINITY_LOG(kInfo, "some cannot open the memfd, and there can be no file: %s", words(status).c_str());
+  mapping_ = std::move(memfd);
+  phase_ = phase;
+  geometry_ = geometry;
+  return false;
+}
+
+// Where the file came first, all have tried before the second fence; otherwise they are just about to.
+void Forming::settle_file() {
+  if (!mapping_) return;
+  if (!creator()) {
+    if (!decided()) mapping_ = region::Mapping();
+    return;
+  }
+  if (first_ == Way::kMemfd) (void)wait_for([&] { return all_attached(); }, kDoubtful);
+  region::File::unlink(file_);  // from here on nothing is left behind, whoever dies
+  admit();
 }
 
 }  // namespace vicinity::peer

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forming a region: the processes of one kernel agree on memory that all of them can map.
+// Forming a region: processes that might be of one kernel agree on memory that they can map.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -14,16 +15,26 @@ namespace vicinity::peer {
 
 // One process's part in it. The first of the group is the creator.
 //
-//   try_first()  before the second fence: memfd where all could open it, else the file
-//   settle()     after it: the creator looks who has attached; if somebody could not map the memfd, all go
-//                to the file. Ends when everybody is attached, or fails in everybody within `kPatience`.
+//   try_first()  before the second fence: the memfd or the file, as proposed
+//   settle()     after it: the creator looks who has attached. If somebody could not map the memfd, all go to
+//                the file. Then it writes down who is in (DirectoryEntry::admitted), so that all agree.
+//
+// Not to be in is no failure: the proposal was wrong, and another region or the network may do.
 class Forming {
  public:
+  enum class Way : uint8_t { kMemfd, kFile };
+
   // `group`: ranks, ascending; `self`: our index in it.
-  Forming(const std::vector<Card>& cards, std::vector<uint32_t> group, uint32_t self);
+  Forming(const std::vector<Card>& cards, std::vector<uint32_t> group, uint32_t self, Way first);
 
   void try_first();
-  base::Status settle();
+  void settle();
+
+  // After settle(): is this process in; and which others?
+  bool in() const { return !admitted_.empty() && admitted_[self_]; }
+  const std::vector<uint8_t>& admitted() const { return admitted_; }
+  // Why this process is not in; "" if it is.
+  std::string trouble() const;
 
   region::Mapping& mapping() { return mapping_; }
   const region::Geometry& geometry() const { return geometry_; }
@@ -37,32 +48,33 @@ class Forming {
  private:
   bool creator() const { return self_ == 0; }
   const Card& creator_card() const { return cards_[group_[0]]; }
-  bool memfd_makes_sense() const;
   base::Status create_memfd();
   base::Status create_file();
-  base::Status open(bool file);
+  base::Status open(bool file, int64_t patience);
   base::Status open_once(bool file);
   base::Status adopt(region::Mapping mapping);
   base::Status format(region::Mapping mapping, const region::Geometry& geometry);
   base::Status take(region::Mapping mapping);
-  base::Status settle_memfd();
-  base::Status settle_file();
+  bool settle_memfd();
+  bool replace_memfd();
+  void settle_file();
   void attach();
+  bool attached(uint32_t index) const;
   bool all_attached() const;
-  uint32_t phase() const;
-  void set_phase(uint32_t phase);
-  base::Status missing() const;
-  base::Status cannot_attach(const std::string& why) const;
+  void admit();
+  void read_admitted();
+  bool decided();
 
   const std::vector<Card>& cards_;
   const std::vector<uint32_t> group_;
   const uint32_t self_;
+  const Way first_;
   region::Offer file_;
   region::Mapping mapping_;
   region::Geometry geometry_;
   uint32_t* phase_ = nullptr;  // in the header of mapping_
   uint32_t generation_ = 0;
-  bool with_memfd_ = false;  // the group tries a memfd first
+  std::vector<uint8_t> admitted_;
   std::string memfd_trouble_, file_trouble_;
 };
 

@@ -64,7 +64,7 @@ Result<uint64_t> size_of(int fd, const char* what) {
 }  // namespace
 
 Mapping::~Mapping() {
-  if (base_) munmap(base_, bytes_);
+  if (base_ && owns_) munmap(base_, bytes_);
   if (fd_ >= 0) close(fd_);
 }
 

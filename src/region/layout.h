@@ -28,7 +28,7 @@ static_assert(std::endian::native == std::endian::little, "the region's integers
 
 inline constexpr uint64_t kRegionMagic = 0x314e4f4947455256;   // "VREGION1"
 inline constexpr uint64_t kSectionMagic = 0x314e544345535256;  // "VRSECTN1"
-inline constexpr uint32_t kLayoutVersion = 2;
+inline constexpr uint32_t kLayoutVersion = 3;
 inline constexpr size_t kLineBytes = 64;
 inline constexpr size_t kPageBytes = 4096;
 inline constexpr size_t kHeaderBytes = 128;
@@ -68,20 +68,19 @@ static_assert(offsetof(RegionHeader, boards) == 80);
 
 enum Phase : uint32_t {
   kForming = 0,     // waiting for everybody to attach
-  kComplete = 1,    // all attached; messages may flow
+  kComplete = 1,    // decided who is in; messages may flow between those
   kSuperseded = 2,  // somebody could not attach: use the other backing
-  kAbandoned = 3,   // it failed: stop
 };
 
 struct DirectoryEntry {
   uint64_t offset;  // of the section
   uint64_t bytes;
-  uint32_t proc;  // rank in the job
-  uint32_t reserved;
+  uint32_t proc;      // rank in the job
+  uint32_t admitted;  // the creator's word, before `phase` becomes kComplete: 1 if it saw the owner attached
 };
 static_assert(sizeof(DirectoryEntry) == 24);
 static_assert(offsetof(DirectoryEntry, offset) == 0 && offsetof(DirectoryEntry, bytes) == 8);
-static_assert(offsetof(DirectoryEntry, proc) == 16);
+static_assert(offsetof(DirectoryEntry, proc) == 16 && offsetof(DirectoryEntry, admitted) == 20);
 
 struct SectionHeader {
   uint64_t magic;       // kSectionMagic, stored last with release: the owner has attached

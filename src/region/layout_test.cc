@@ -99,7 +99,7 @@ class ForeignRegion : public testing::Test {
 TEST_F(ForeignRegion, EveryFieldIsChecked) {
   ASSERT_TRUE(good());
   spoilt("magic", [&] { header->magic = 0; });
-  spoilt("version", [&] { header->layout_version = 1; });
+  spoilt("version", [&] { header->layout_version = kLayoutVersion + 1; });
   spoilt("header size", [&] { header->header_bytes = 64; });
   spoilt("job", [&] { header->job[3] ^= 1; });
   spoilt("sections", [&] { header->sections = 2; });

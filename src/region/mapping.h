@@ -37,6 +37,13 @@ class Mapping {
   }
   ~Mapping();
 
+  // A part of this memory as if it were all there is. It owns nothing: this mapping must outlive it.
+  Mapping window(uint64_t offset, size_t bytes, Properties properties) const {
+    Mapping part(base_ + offset, bytes, -1, properties, backing_);
+    part.owns_ = false;
+    return part;
+  }
+
   explicit operator bool() const { return base_ != nullptr; }
   std::byte* base() const { return base_; }
   size_t bytes() const { return bytes_; }
@@ -59,6 +66,7 @@ class Mapping {
     std::swap(fd_, other.fd_);
     std::swap(properties_, other.properties_);
     std::swap(backing_, other.backing_);
+    std::swap(owns_, other.owns_);
   }
 
   std::byte* base_ = nullptr;
@@ -66,6 +74,7 @@ class Mapping {
   int fd_ = -1;
   Properties properties_{};
   const char* backing_ = "none";
+  bool owns_ = true;
 };
 
 }  // namespace vicinity::region

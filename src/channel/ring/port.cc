@@ -66,7 +66,10 @@ bool Port::departed(uint32_t section) const {
   return __atomic_load_n(&header->departed, __ATOMIC_ACQUIRE) == 1;
 }
 
+// Where nobody can be woken there is nothing to look at: a word of our own that always says awake.
 Bell Port::bell(uint32_t section) const {
+  static uint32_t awake = region::kAwake, unused = 0;
+  if (!mapping_.properties().wakeable) return {&awake, &unused, false};
   const uint64_t at = geometry_.section(section);
   return {&mapping_.at<region::StatusLine>(at + geometry_.status)->state,
           &mapping_.at<region::WakeLine>(at + geometry_.wake)->word, !options_.membarrier};
@@ -200,7 +203,7 @@ void Port::report_lies() {
       continue;
     }
     close(section);
-    if (on_lie) on_lie(section, why);
+    if (on_lie) on_lie(receivers_[section].proc(), why);
     sink_.lost(receivers_[section].proc(), why);
     i = 0;
   }

@@ -60,7 +60,7 @@ class Port final : public base::Poller, public base::Sleeper {
   // Reads no more from that section.
   void close(uint32_t section);
   // Called when a peer lied, before Sink::lost(): whoever holds the sender closes it.
-  void (*on_lie)(uint32_t section, const char* why) = nullptr;
+  void (*on_lie)(Proc peer, const char* why) = nullptr;
   const Receiver& receiver(uint32_t section) const { return receivers_[section]; }
 
   // Once per process, before the cards are exchanged.

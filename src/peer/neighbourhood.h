@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A neighbourhood: the processes that share one region with us, and our port into it.
+//
+// A process may live in several: one of its kernel, one of its container's file system, one that the host
+// offers to all its guests. For each peer the first that holds both is used, in that order; the order is the
+// same on both sides.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "channel/ring/port.h"
+#include "peer/peer.h"
+#include "region/layout.h"
+#include "region/mapping.h"
+
+namespace vicinity::peer {
+
+class Neighbourhood {
+ public:
+  // `group[i]` owns section i; `admitted[i]`: it is really there. `self`: our index.
+  Neighbourhood(region::Mapping mapping, const region::Geometry& geometry, uint32_t generation,
+                std::vector<uint32_t> group, std::vector<uint8_t> admitted, uint32_t self)
+      : mapping_(std::move(mapping)),
+        geometry_(geometry),
+        generation_(generation),
+        group_(std::move(group)),
+        admitted_(std::move(admitted)),
+        self_(self) {}
+  Neighbourhood(const Neighbourhood&) = delete;
+  Neighbourhood& operator=(const Neighbourhood&) = delete;
+
+  void open_port(uint32_t largest, bool membarrier, channel::Sink& sink) {
+    channel::ring::PortOptions options;
+    options.self = self_;
+    options.procs = group_.data();
+    options.generation = generation_;
+    options.largest = largest;
+    options.membarrier = membarrier_ = membarrier;
+    port_ = std::make_unique<channel::ring::Port>(mapping_, geometry_, options, sink);
+  }
+
+  const region::Mapping& mapping() const { return mapping_; }
+  const region::Geometry& geometry() const { return geometry_; }
+  bool membarrier() const { return membarrier_; }
+  const std::vector<uint32_t>& group() const { return group_; }
+  channel::ring::Port& port() { return *port_; }
+  uint32_t self() const { return self_; }
+  // Where `rank` is in the region; kNoSection if it is not there.
+  uint32_t section(uint32_t rank) const {
+    const auto at = std::lower_bound(group_.begin(), group_.end(), rank);
+    if (at == group_.end() || *at != rank) return kNoSection;
+    const auto index = static_cast<uint32_t>(at - group_.begin());
+    return admitted_[index] ? index : kNoSection;
+  }
+  channel::ring::Sender sender(uint32_t rank) { return port_->sender(section(rank)); }
+  void close(uint32_t rank) { port_->close(section(rank)); }
+  bool departed(uint32_t rank) const { return port_->departed(section(rank)); }
+
+ private:
+  region::Mapping mapping_;
+  const region::Geometry geometry_;
+  const uint32_t generation_;
+  const std::vector<uint32_t> group_;
+  const std::vector<uint8_t> admitted_;
+  const uint32_t self_;
+  bool membarrier_ = false;
+  std::unique_ptr<channel::ring::Port> port_;
+};
+
+}  // namespace vicinity::peer
