@@ -100,6 +100,11 @@ constexpr Ability kAbilities[] = {
     {Kind::kScan, Algorithm::kDoubling, kNothing},
     {Kind::kExscan, Algorithm::kLinear, kNothing},
     {Kind::kExscan, Algorithm::kDoubling, kNothing},
+    {Kind::kNeighborAllgather, Algorithm::kLinear, kNothing},
+    {Kind::kNeighborAllgatherv, Algorithm::kLinear, kNothing},
+    {Kind::kNeighborAlltoall, Algorithm::kLinear, kNothing},
+    {Kind::kNeighborAlltoallv, Algorithm::kLinear, kNothing},
+    {Kind::kNeighborAlltoallw, Algorithm::kLinear, kNothing},
 };
 
 // Take `algorithm` up to `most_bytes` bytes, from `least_ranks` to `most_ranks` ranks, if it is able.

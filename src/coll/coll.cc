@@ -6,6 +6,7 @@
 #include "base/progress.h"
 #include "coll/build.h"
 #include "coll/engine.h"
+#include "coll/request.h"
 #include "coll/state.h"
 #include "coll/transport.h"
 
@@ -13,9 +14,9 @@ namespace vicinity::coll {
 
 namespace {
 
-CommState& state_of(Communicator& comm) {
+uint32_t next_number(Communicator& comm, Form form) {
   if (!comm.coll) comm.coll = new CommState;
-  return *comm.coll;
+  return form == Form::kPersistent ? comm.coll->persistent_sequence++ : comm.coll->sequence++;
 }
 
 // What all ranks must have given alike, as a number. Operations that users made have other addresses on
@@ -56,23 +57,30 @@ class Patient {
 
 }  // namespace
 
-Call::Call(Communicator& comm, Kind kind, int root, const Op* op)
-    : comm_(comm), schedule_(take_schedule()), plan_(*schedule_, comm.rank, comm.size()) {
+Call::Call(const How& how, Communicator& comm, Kind kind, int root, const Op* op)
+    : how_(how), comm_(comm), schedule_(take_schedule()), plan_(*schedule_, comm.rank, comm.size()) {
   if (comm.inter()) plan_.others = comm.remote->size();
   schedule_->kind = kind;
+  schedule_->form = how.form;
   schedule_->op = op;
   if (!comm.inter()) {
-    schedule_->tag[0] = make_tag(kind, agreement(root, op), state_of(comm).sequence++);
+    schedule_->tag[0] = make_tag(kind, agreement(root, op), next_number(comm, how.form), how.form);
     return;
   }
   // The two sides name the root differently, so the tags leave it out.
-  schedule_->tag[0] = make_tag(kind, agreement(kNoRoot, op), state_of(*comm.local).sequence++);
-  schedule_->tag[1] = make_tag(kind, agreement(kNoRoot, op), state_of(comm).sequence++);
+  const uint32_t agreed = agreement(kNoRoot, op);
+  schedule_->tag[0] = make_tag(kind, agreed, next_number(*comm.local, how.form), how.form);
+  schedule_->tag[1] = make_tag(kind, agreed, next_number(comm, how.form), how.form);
 }
 
-Call::~Call() { give_schedule(schedule_); }
-
 Status Call::run() {
+  if (how_.form == Form::kBlocking) return run_to_end();
+  Schedule* schedule = schedule_;
+  schedule_ = nullptr;
+  return make_request(comm_, schedule, how_.request);
+}
+
+Status Call::run_to_end() {
   Transport transport(comm_);
   if (!Engine<Transport>::advance(*schedule_, transport)) {
     base::wait_until(Patient(*schedule_, transport));
@@ -82,20 +90,20 @@ Status Call::run() {
 }
 
 Status barrier(Communicator& comm) {
-  Call call(comm, Kind::kBarrier);
+  Call call({}, comm, Kind::kBarrier);
   build_barrier(call.plan());
   return call.run();
 }
 
 Status bcast(void* buf, MPI_Count count, Datatype& type, int root, Communicator& comm) {
-  Call call(comm, Kind::kBcast, root);
+  Call call({}, comm, Kind::kBcast, root);
   build_bcast(call.plan(), Typed{buf, count, &type}, root);
   return call.run();
 }
 
 Status allgather(const void* send, MPI_Count sendcount, Datatype& sendtype, void* recv, MPI_Count recvcount,
                  Datatype& recvtype, Communicator& comm) {
-  Call call(comm, Kind::kAllgather);
+  Call call({}, comm, Kind::kAllgather);
   const Blocks all(recv, recvcount, recvtype);
   const Typed mine =
       send == MPI_IN_PLACE ? all[comm.rank] : Typed{const_cast<void*>(send), sendcount, &sendtype};
@@ -105,7 +113,7 @@ Status allgather(const void* send, MPI_Count sendcount, Datatype& sendtype, void
 
 Status allreduce(const void* send, void* recv, MPI_Count count, Datatype& type, const Op& op,
                  Communicator& comm) {
-  Call call(comm, Kind::kAllreduce, kNoRoot, &op);
+  Call call({}, comm, Kind::kAllreduce, kNoRoot, &op);
   build_allreduce(call.plan(),
                   Reduction{send == MPI_IN_PLACE ? recv : send, recv, count, &type, op.commutative});
   return call.run();

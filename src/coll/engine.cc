@@ -13,7 +13,7 @@ Status explain_receive(const Schedule& schedule, const Step& step, Status status
     return object::fail(MPI_ERR_TRUNCATE,
                         "rank %d%s sent more than the %llu bytes that this rank expects in %s: "
                         "the ranks gave different counts or types",
-                        step.peer, whose, expected, mpi_name(schedule.kind));
+                        step.peer, whose, expected, schedule.name().text);
   }
   if (!status.ok()) return status;
   if (bytes == 0) {
@@ -21,13 +21,13 @@ Status explain_receive(const Schedule& schedule, const Step& step, Status status
         MPI_ERR_COUNT,
         "rank %d%s sent nothing where this rank expects %llu bytes in %s: the ranks gave different "
         "counts or types, or the call failed there",
-        step.peer, whose, expected, mpi_name(schedule.kind));
+        step.peer, whose, expected, schedule.name().text);
   }
   return object::fail(MPI_ERR_COUNT,
                       "rank %d%s sent %llu bytes, this rank expects %llu in %s: the ranks gave different "
                       "counts or types",
                       step.peer, whose, static_cast<unsigned long long>(bytes), expected,
-                      mpi_name(schedule.kind));
+                      schedule.name().text);
 }
 
 void run_copy(const Step& step) {

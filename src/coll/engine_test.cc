@@ -122,12 +122,54 @@ TEST(Mismatch, NamesWhatTheOtherRankCalled) {
   EXPECT_TRUE(says(MPI_ERR_OTHER, "MPI_Scan, 1 calls earlier"));
 }
 
+TEST(Mismatch, ANonblockingCallTakesOnlyItsOwnNumberForProof) {
+  Schedule schedule;
+  schedule.kind = Kind::kReduce;
+  schedule.form = Form::kNonblocking;
+  Step step;
+  step.peer = 2;
+  const int ours = make_tag(Kind::kReduce, 0, 10, Form::kNonblocking);
+  EXPECT_TRUE(judge(schedule, step, ours, make_tag(Kind::kBcast, 0, 11, Form::kNonblocking)).ok());
+  EXPECT_TRUE(judge(schedule, step, ours, make_tag(Kind::kBcast, 0, 9)).ok());
+  EXPECT_FALSE(judge(schedule, step, ours, make_tag(Kind::kBcast, 0, 10, Form::kNonblocking)).ok());
+  EXPECT_TRUE(says(MPI_ERR_OTHER, "rank 2 sent for MPI_Ibcast while this rank is in MPI_Ireduce"));
+  EXPECT_FALSE(judge(schedule, step, ours, make_tag(Kind::kReduce, 0, 10)).ok());
+  EXPECT_TRUE(says(MPI_ERR_OTHER, "rank 2 sent for MPI_Reduce while this rank is in MPI_Ireduce"));
+}
+
+TEST(Name, SaysTheForm) {
+  EXPECT_STREQ(mpi_name(Kind::kReduceScatterBlock).text, "MPI_Reduce_scatter_block");
+  EXPECT_STREQ(mpi_name(Kind::kNeighborAlltoallw, Form::kNonblocking).text, "MPI_Ineighbor_alltoallw");
+  EXPECT_STREQ(mpi_name(Kind::kReduceScatterBlock, Form::kPersistent).text, "MPI_Reduce_scatter_block_init");
+}
+
+// A persistent call builds once and runs many times, with whatever is in the buffers then.
+TEST(Engine, AScheduleRunsAgain) {
+  each_case(Kind::kAllreduce, false, [](const Case& c) {
+    sim::Simulation simulation(c.ranks, c.seed);
+    const auto ranks = static_cast<size_t>(c.ranks);
+    std::vector<Vector> in(ranks, Vector(40)), out(ranks, Vector(40));
+    const TestOp op = compose_op();
+    for (size_t r = 0; r < ranks; ++r) {
+      Plan plan = simulation.plan(static_cast<int>(r), c.kind, op.op);
+      build_allreduce(plan, {in[r].data(), out[r].data(), 40, &u64(), false});
+    }
+    for (int round = 0; round < 3; ++round) {
+      for (size_t r = 0; r < ranks; ++r)
+        for (size_t i = 0; i < 40; ++i) in[r][i] = value_of(static_cast<int>(r) + 10 * round, i);
+      for (auto& schedule : simulation.schedules) schedule->next = schedule->oldest = 0;
+      run(simulation, c.name);
+      for (auto& result : out) ASSERT_EQ(result, fold(in, 0, ranks, op)) << c.name << " round " << round;
+    }
+  });
+}
+
 TEST(Mismatch, ANoticeIsProofOnlyForTheSameCall) {
   Schedule schedule;
   schedule.kind = Kind::kGather;
   const int ours = make_tag(Kind::kGather, 0, 10);
   auto code = [&](Kind kind, uint32_t sequence) {
-    return judge_notice(schedule, Side::kOwn, 3, ours, make_tag(kind, 0, sequence) | kNotice).code();
+    return judge_notice(schedule, Side::kOwn, 3, ours, make_tag(kind, 0, sequence) | kNoticeBits).code();
   };
   EXPECT_EQ(code(Kind::kGather, 10), MPI_SUCCESS);
   EXPECT_EQ(code(Kind::kScatter, 9), MPI_SUCCESS);
@@ -144,7 +186,7 @@ TEST(Tag, KeepsItsParts) {
         EXPECT_EQ(kind_of(tag), static_cast<Kind>(k));
         EXPECT_EQ(sequence_of(tag), sequence);
         EXPECT_FALSE(is_notice(tag));
-        EXPECT_EQ(kind_of(tag | kNotice), static_cast<Kind>(k));
+        EXPECT_EQ(kind_of(tag | kNoticeBits), static_cast<Kind>(k));
       }
 }
 
@@ -157,7 +199,7 @@ TEST(Choice, EveryKindHasAnAnswerThatIsAble) {
           Algorithm list[16];
           const int n = able(static_cast<Kind>(k), facts, list, 16);
           EXPECT_NE(std::find(list, list + n, choose(static_cast<Kind>(k), facts)), list + n)
-              << mpi_name(static_cast<Kind>(k)) << " ranks " << ranks << " bytes " << bytes;
+              << mpi_name(static_cast<Kind>(k)).text << " ranks " << ranks << " bytes " << bytes;
         }
 }
 

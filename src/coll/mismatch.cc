@@ -12,40 +12,40 @@ const char* whose(Side side) { return side == Side::kOther ? " of the remote gro
 
 // Our call and a rank's have the same number, but their tags differ.
 Status differ(const Schedule& schedule, Side side, int peer, int tag, const char* doing) {
-  const char* ours = mpi_name(schedule.kind);
-  if (kind_of(tag) == schedule.kind)
+  const Name ours = schedule.name(), theirs = mpi_name(kind_of(tag), form_of(tag));
+  if (kind_of(tag) == schedule.kind && form_of(tag) == schedule.form)
     return object::fail(
         MPI_ERR_OTHER,
-        "ranks called %s with different roots or operations: rank %d%s gave others than this rank", ours,
+        "ranks called %s with different roots or operations: rank %d%s gave others than this rank", ours.text,
         peer, whose(side));
   return object::fail(MPI_ERR_OTHER,
                       "ranks called different collectives: rank %d%s %s %s while this rank is in %s", peer,
-                      whose(side), doing, mpi_name(kind_of(tag)), ours);
+                      whose(side), doing, theirs.text, ours.text);
 }
 
 }  // namespace
 
 Status judge(const Schedule& schedule, const Step& step, int expected, int stray) {
-  const Kind theirs = kind_of(stray);
-  if (stray == expected || theirs == Kind::kNone) return object::kOk;
-  const char* ours = mpi_name(schedule.kind);
+  if (stray == expected || kind_of(stray) == Kind::kNone) return object::kOk;
+  const Name ours = schedule.name(), theirs = mpi_name(kind_of(stray), form_of(stray));
   const uint32_t ahead = (sequence_of(stray) - sequence_of(expected)) & kSequenceMask;
   if (ahead == 0) return differ(schedule, step.side, step.peer, stray, "sent for");
+  if (schedule.form != Form::kBlocking) return object::kOk;
   if (ahead <= kSequenceMask / 2)
     return object::fail(
         MPI_ERR_OTHER,
         "ranks called different collectives: this rank waits in %s for rank %d%s, which has gone "
         "on to %s, %u calls later",
-        ours, step.peer, whose(step.side), mpi_name(theirs), ahead);
+        ours.text, step.peer, whose(step.side), theirs.text, ahead);
   return object::fail(
       MPI_ERR_OTHER,
       "ranks called different collectives: this rank waits in %s for rank %d%s, whose message for "
       "%s, %u calls earlier, this rank never received",
-      ours, step.peer, whose(step.side), mpi_name(theirs), kSequenceMask + 1 - ahead);
+      ours.text, step.peer, whose(step.side), theirs.text, kSequenceMask + 1 - ahead);
 }
 
 Status judge_notice(const Schedule& schedule, Side side, int peer, int expected, int notice) {
-  const int tag = notice & ~kNotice;
+  const int tag = notice & ~kNoticeBits;
   if (tag == expected || sequence_of(tag) != sequence_of(expected) || kind_of(tag) == Kind::kNone)
     return object::kOk;
   return differ(schedule, side, peer, tag, "waits in");

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks that call different collectives: noticed, where a message tells, instead of a hang.
 //
-// Messages of one pair of ranks arrive in order, and blocking collectives of one communicator follow
-// one another. So while this rank waits for `peer` in call number s, the oldest message of that peer that
-// nobody has received should belong to nothing: a message of the same call would have been matched.
-// Whatever its tag names instead is what the peer called.
+// Messages of one pair of ranks arrive in order, and blocking collectives of one communicator follow one
+// another. So while this rank waits for `peer` in blocking call number s, the oldest message of that peer
+// that nobody has received should belong to nothing: a message of the same call would have been matched.
+// Whatever its tag names instead is what the peer called. Nonblocking and persistent calls change that:
 //
-// Ranks that all wait have sent nothing. So who has waited for very long sends a notice, an empty message
-// that says in which call, to whom it waits for. A notice of our own call number that names another
-// operation is proof as well; any other is out of date.
+//   - messages of an earlier nonblocking call that is not over here, and all those of persistent calls, wait
+//     for their receive and say nothing (Transport::suspect leaves them out);
+//   - to a rank in nonblocking call s, a message of call s that names something else is proof; messages of
+//     other calls are not, because the peer may have started call s + 1 in the middle of s;
+//   - persistent calls are numbered apart, so nothing is proof for them.
 //
-// Only who waits for long does and looks for any of this (Patient in coll.cc).
+// Ranks that all wait have sent nothing. So who has waited in a blocking call for very long sends a notice,
+// an empty message that says in which call, to whom it waits for. A notice of our own call number that names
+// another operation is proof as well; any other is out of date.
+//
+// Only who waits for long does and looks for any of this (Patient in coll.cc, Outstanding in request.cc).
 #pragma once
 
 #include "coll/schedule.h"

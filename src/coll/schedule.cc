@@ -3,6 +3,7 @@
 #include "coll/schedule.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "coll/plan.h"
 
@@ -18,21 +19,70 @@ size_t spares = 0;
 
 }  // namespace
 
-const char* mpi_name(Kind kind) {
-  static constexpr const char* kNames[kKinds] = {
-      "no collective",      "MPI_Barrier",   "MPI_Bcast",     "MPI_Gather",     "MPI_Gatherv",
-      "MPI_Scatter",        "MPI_Scatterv",  "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall",
-      "MPI_Alltoallv",      "MPI_Alltoallw", "MPI_Reduce",    "MPI_Allreduce",  "MPI_Reduce_scatter_block",
-      "MPI_Reduce_scatter", "MPI_Scan",      "MPI_Exscan"};
-  return kNames[static_cast<uint8_t>(kind)];
+Name mpi_name(Kind kind, Form form) {
+  static constexpr const char* kStems[kKinds] = {"no collective",
+                                                 "barrier",
+                                                 "bcast",
+                                                 "gather",
+                                                 "gatherv",
+                                                 "scatter",
+                                                 "scatterv",
+                                                 "allgather",
+                                                 "allgatherv",
+                                                 "alltoall",
+                                                 "alltoallv",
+                                                 "alltoallw",
+                                                 "reduce",
+                                                 "allreduce",
+                                                 "reduce_scatter_block",
+                                                 "reduce_scatter",
+                                                 "scan",
+                                                 "exscan",
+                                                 "neighbor_allgather",
+                                                 "neighbor_allgatherv",
+                                                 "neighbor_alltoall",
+                                                 "neighbor_alltoallv",
+                                                 "neighbor_alltoallw"};
+  const char* stem = kStems[static_cast<uint8_t>(kind)];
+  Name name;
+  if (kind == Kind::kNone) {
+    snprintf(name.text, sizeof name.text, "%s", stem);
+  } else if (form == Form::kNonblocking) {
+    snprintf(name.text, sizeof name.text, "MPI_I%s", stem);
+  } else {
+    snprintf(name.text, sizeof name.text, "MPI_%c%s%s", stem[0] - 'a' + 'A', stem + 1,
+             form == Form::kPersistent ? "_init" : "");
+  }
+  return name;
+}
+
+void Schedule::hold() {
+  held = true;
+  for (const Step& step : steps) {
+    if (step.from.type) object::retain(step.from.type);
+    if (step.to.type) object::retain(step.to.type);
+  }
+  if (op) object::retain(const_cast<Op*>(op));
+}
+
+void Schedule::let_go() {
+  if (!held) return;
+  held = false;
+  for (const Step& step : steps) {
+    if (step.from.type) object::release(step.from.type);
+    if (step.to.type) object::release(step.to.type);
+  }
+  if (op) object::release(const_cast<Op*>(op));
 }
 
 void Schedule::clear() {
+  let_go();
   for (const Temporary& temporary : temporaries) give_temporary(temporary);
   temporaries.clear();
   steps.clear();
   if (steps.capacity() > kLargeProgram) steps.shrink_to_fit();
   kind = Kind::kNone;
+  form = Form::kBlocking;
   tag[0] = tag[1] = 0;
   op = nullptr;
   status = Status();
@@ -106,7 +156,7 @@ char* Plan::bytes(uint64_t count) {
     if (schedule_.status.ok()) {
       schedule_.status =
           object::fail(MPI_ERR_NO_MEM, "%s needs %llu bytes of temporary memory; malloc refused",
-                       mpi_name(schedule_.kind), static_cast<unsigned long long>(count));
+                       schedule_.name().text, static_cast<unsigned long long>(count));
     }
     return nothing;
   }

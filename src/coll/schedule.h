@@ -58,6 +58,7 @@ struct Step {
 
 struct Schedule {
   Kind kind = Kind::kNone;
+  Form form = Form::kBlocking;
   int tag[2] = {0, 0};  // per Side
   const Op* op = nullptr;
   std::vector<Step> steps;
@@ -66,7 +67,12 @@ struct Schedule {
   // The engine's position.
   size_t next = 0;    // first step not yet begun
   size_t oldest = 0;  // every step before it is complete
+  bool held = false;  // see hold()
 
+  Name name() const { return mpi_name(kind, form); }
+  // The user may free types and operation of a nonblocking call before its end.
+  void hold();
+  void let_go();
   void clear();  // gives the temporaries back; keeps the capacity of the vectors
 };
 

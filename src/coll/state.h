@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What coll/ keeps per communicator, and running a schedule to its end.
+// What coll/ keeps per communicator, and calls: a schedule is built and run to its end, or becomes a request.
 #pragma once
 
 #include "coll/plan.h"
@@ -10,26 +10,39 @@ namespace vicinity::coll {
 using object::Communicator;
 
 struct CommState {
-  uint32_t sequence = 0;  // collective calls so far; equal on all members between calls
+  // Calls so far; equal on all members between calls (kind.h).
+  uint32_t sequence = 0;
+  uint32_t persistent_sequence = 0;
 };
 
-// One blocking collective call: a schedule for `comm`, then run().
+// How the user called: to wait for the end, or for a request.
+struct How {
+  Form form = Form::kBlocking;
+  MPI_Request* request = nullptr;  // the result, unless blocking
+};
+
+// One collective call: a schedule for `comm`, then run().
 //
-//   Call call(comm, Kind::kBcast, root);
+//   Call call(how, comm, Kind::kBcast, root);
 //   build_bcast(call.plan(), data, root);
 //   return call.run();
 class Call {
  public:
-  Call(Communicator& comm, Kind kind, int root = kNoRoot, const Op* op = nullptr);
-  ~Call();
+  Call(const How& how, Communicator& comm, Kind kind, int root = kNoRoot, const Op* op = nullptr);
+  ~Call() {
+    if (schedule_) give_schedule(schedule_);
+  }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   Plan& plan() { return plan_; }
+  // Blocking: to the end. Nonblocking: starts it. Persistent: keeps it for MPI_Start.
   Status run();
 
  private:
+  Status run_to_end();
+  const How how_;
   Communicator& comm_;
-  Schedule* schedule_;
+  Schedule* schedule_;  // nullptr: given to a request
   Plan plan_;
 };
 

@@ -108,7 +108,7 @@ inline void each_case(Kind kind, bool commutative, const std::function<void(cons
       const char* algorithm = i < n ? name_of(list[i]) : "auto";
       force(kind, algorithm);
       const std::string name =
-          std::string(mpi_name(kind)) + " " + algorithm + ", ranks " + std::to_string(ranks);
+          std::string(mpi_name(kind).text) + " " + algorithm + ", ranks " + std::to_string(ranks);
       body(Case{kind, ranks, name, ++seed});
     }
     force(kind, "auto");

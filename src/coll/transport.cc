@@ -3,6 +3,7 @@
 #include "coll/transport.h"
 
 #include "coll/mismatch.h"
+#include "coll/request.h"
 #include "p2p/p2p.h"
 
 namespace vicinity::coll {
@@ -79,13 +80,36 @@ Status Transport::read_notices(const Schedule& schedule, Side side) {
   return status;
 }
 
+namespace {
+
+// A message that proves nothing: it waits for its receive as it should, or it is no data (mismatch.h).
+struct Innocent {
+  const Communicator& comm;
+  const Schedule& schedule;
+  Side side;
+  static bool is(const void* self, int tag) {
+    const auto& [comm, schedule, side] = *static_cast<const Innocent*>(self);
+    if (form_of(tag) == Form::kPersistent || is_notice(tag)) return true;
+    const uint32_t ours = sequence_of(schedule.tag[static_cast<size_t>(side)]);
+    if (sequence_of(tag) == ours) return false;
+    return schedule.form == Form::kNonblocking || under_way(comm, side, sequence_of(tag));
+  }
+};
+
+}  // namespace
+
 Status Transport::suspect(const Schedule& schedule) {
-  VICINITY_TRY(read_notices(schedule, Side::kOwn));
-  if (comm_.inter()) VICINITY_TRY(read_notices(schedule, Side::kOther));
+  if (schedule.form == Form::kPersistent) return object::kOk;
+  if (schedule.form == Form::kBlocking) {
+    VICINITY_TRY(read_notices(schedule, Side::kOwn));
+    if (comm_.inter()) VICINITY_TRY(read_notices(schedule, Side::kOther));
+  }
   Status status;
   each_awaited(schedule, [&](const Step& step) {
     int stray = 0;
-    if (!status.ok() || done(step.ticket) || !p2p::peek(step.peer, of(step.side), Lane::kCollective, &stray))
+    const Innocent innocent{comm_, schedule, step.side};
+    if (!status.ok() || done(step.ticket) ||
+        !p2p::peek(step.peer, of(step.side), Lane::kCollective, &stray, &Innocent::is, &innocent))
       return;
     status = judge(schedule, step, schedule.tag[static_cast<size_t>(step.side)], stray);
   });
@@ -97,7 +121,7 @@ void Transport::notify(const Schedule& schedule) {
   each_awaited(schedule, [&](const Step& step) {
     if (done(step.ticket) || ++notices > kMostNotices) return;
     Request* request = nullptr;
-    const int tag = schedule.tag[static_cast<size_t>(step.side)] | kNotice;
+    const int tag = schedule.tag[static_cast<size_t>(step.side)] | kNoticeBits;
     if (!p2p::isend(nullptr, 0, object::builtin(MPI_BYTE), step.peer, tag, of(step.side), Lane::kCollective,
                     p2p::Mode::kStandard, &request)
              .ok())

@@ -13,9 +13,10 @@
 
 namespace vicinity::coll { struct CommState; }
 namespace vicinity::p2p { struct CommState; struct AttachedBuffer; }
-namespace vicinity::world { struct Topology; }
 
 namespace vicinity::object {
+
+struct Topology;
 
 enum class Lane : uint32_t { kUser = 0, kCollective = 1, kPartitioned = 2, kControl = 3 };
 inline constexpr uint32_t kLanes = 4;
@@ -34,7 +35,7 @@ struct Communicator : Object {
   Attributes attributes;
   Info* hints = nullptr;
   char name[MPI_MAX_OBJECT_NAME] = "";
-  world::Topology* topology = nullptr;  // owned by world/
+  Topology* topology = nullptr;         // owned by world/
   coll::CommState* coll = nullptr;      // owned by coll/, made at the first collective
   p2p::CommState* p2p = nullptr;        // owned by p2p/, made at the first message
   p2p::AttachedBuffer* buffer = nullptr;  // MPI_Comm_attach_buffer

@@ -24,6 +24,8 @@ struct RequestOps {
   Status (*take)(Request& request);
   // Gives its memory back; the request is complete and nobody refers to it any more.
   void (*free)(Request& request);
+  // What it is, if MPI_Request_free must not be called before the user has taken it; nullptr: it may.
+  const char* bound = nullptr;
 };
 
 struct Request : Object {
@@ -31,11 +33,11 @@ struct Request : Object {
   Communicator* comm = nullptr;  // held; for the error handler; may be nullptr
   bool complete = false;         // written under the engine lock only
   bool persistent = false;
-  bool active = true;            // persistent: between start and completion
-  bool user_freed = false;       // MPI_Request_free before completion: free when complete
-  int error = MPI_SUCCESS;       // class of the failure, when complete
+  bool active = true;       // persistent: between start and completion
+  bool user_freed = false;  // MPI_Request_free before completion: free when complete
+  int error = MPI_SUCCESS;  // class of the failure, when complete
   MPI_Status status{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, {}};  // as MPI_Wait will return it
-  base::Link link;               // in whatever list its room keeps
+  base::Link link;                                                  // in whatever list its room keeps
 };
 
 template <>

@@ -177,6 +177,8 @@ Status request_free(MPI_Request* handle) {
   Request* request = nullptr;
   VICINITY_TRY(resolve(*handle, request));
   if (!request) return object::fail(MPI_ERR_REQUEST, "argument `request` is MPI_REQUEST_NULL");
+  if (request->ops->bound && !idle(request))
+    return object::fail(MPI_ERR_REQUEST, "argument `request` is %s", request->ops->bound);
   *handle = MPI_REQUEST_NULL;
   if (request->complete || idle(request)) return end(*request);
   request->user_freed = true;

@@ -33,6 +33,14 @@ class Context {
   // The first unexpected message that a receive from `source` (or kAnyProc) with `tag` (or MPI_ANY_TAG)
   // takes; it stays queued until drop().
   Arrival* find_unexpected(Proc source, int32_t tag);
+  // The first of one source whose tag is accepted.
+  template <class Accept>
+  Arrival* find_unexpected_if(Proc source, Accept&& accept) {
+    BySource& queue = queues(source).unexpected;
+    Arrival* arrival = queue.front();
+    while (arrival && !accept(arrival->envelope.tag)) arrival = queue.after(arrival);
+    return arrival;
+  }
   void keep(Arrival* arrival);
   void drop(Arrival* arrival);
   // For cancel: the unexpected message that `from` calls `sender_id`.

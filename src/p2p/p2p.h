@@ -38,8 +38,10 @@ Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, in
                 void* recvbuf, MPI_Count recvcount, Datatype& recvtype, int source, int recvtag,
                 Communicator& comm, Lane lane, MPI_Status* status = nullptr);
 
-// The tag of the oldest message of `source` that nobody has received yet; false when there is none.
-bool peek(int source, Communicator& comm, Lane lane, int* tag);
+// The tag of the oldest message of `source` that nobody has received yet and that `skip(context, tag)` does
+// not pass over; false when there is none.
+bool peek(int source, Communicator& comm, Lane lane, int* tag,
+          bool (*skip)(const void* context, int tag) = nullptr, const void* context = nullptr);
 
 // Called by world/: before the first and after the last message; when a communicator dies.
 Status start();

@@ -5,8 +5,11 @@
 
 namespace vicinity::p2p {
 
-bool peek(int source, Communicator& comm, Lane lane, int* tag) {
-  const Arrival* arrival = context_of(comm, lane).find_unexpected(comm.proc(source), MPI_ANY_TAG);
+bool peek(int source, Communicator& comm, Lane lane, int* tag, bool (*skip)(const void*, int),
+          const void* context) {
+  const Arrival* arrival = context_of(comm, lane).find_unexpected_if(comm.proc(source), [&](int32_t t) {
+    return !skip || !skip(context, t);
+  });
   if (arrival) *tag = arrival->envelope.tag;
   return arrival != nullptr;
 }

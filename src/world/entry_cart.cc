@@ -136,16 +136,8 @@ Status cart_shift(Communicator& comm, int direction, int disp, int* rank_source,
   if (direction < 0 || direction >= static_cast<int>(grid.dims.size()))
     return fail(MPI_ERR_ARG, "argument `direction` is %d, the grid has %zu dimensions", direction,
                 grid.dims.size());
-  const auto dimension = static_cast<size_t>(direction);
-  const auto neighbour = [&](int64_t step) {
-    std::vector<int> at = grid.coords;
-    int64_t coordinate = at[dimension] + step;
-    if (!grid.wrap(dimension, coordinate)) return int{MPI_PROC_NULL};
-    at[dimension] = static_cast<int>(coordinate);
-    return grid.rank_at(at.data());
-  };
-  *rank_source = neighbour(-int64_t{disp});
-  *rank_dest = neighbour(disp);
+  *rank_source = grid.beside(static_cast<size_t>(direction), -int64_t{disp});
+  *rank_dest = grid.beside(static_cast<size_t>(direction), disp);
   return kOk;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arithmetic of Cartesian grids, and the life of topologies.
+// The life of topologies, and the arithmetic of MPI_Dims_create.
 #include "world/topology.h"
 
 #include <algorithm>
@@ -8,29 +8,6 @@
 namespace vicinity::world {
 
 using object::fail;
-
-int Topology::rank_at(const int* at) const {
-  int rank = 0;
-  for (size_t i = 0; i < dims.size(); ++i) rank = rank * dims[i] + at[i];
-  return rank;
-}
-
-std::vector<int> Topology::coords_of(int rank) const {
-  std::vector<int> at(dims.size());
-  for (size_t i = dims.size(); i-- > 0;) {
-    at[i] = rank % dims[i];
-    rank /= dims[i];
-  }
-  return at;
-}
-
-bool Topology::wrap(size_t dimension, int64_t& coordinate) const {
-  const int64_t size = dims[dimension];
-  if (coordinate >= 0 && coordinate < size) return true;
-  if (!periods[dimension]) return false;
-  coordinate = (coordinate % size + size) % size;
-  return true;
-}
 
 const char* topology_name(int kind) {
   switch (kind) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives on non-contiguous types, and on types that differ between the ranks with the same signature.
-#include "check.h"
+#include "forms.h"
 
 enum { kElements = 3000 };
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  choose_form(argc, argv);
   MPI_Datatype odd, column, resized;
   int *in = malloc(2 * kElements * sizeof(int)), *out = malloc(2 * kElements * size * sizeof(int));
   OK(MPI_Type_vector(kElements, 1, 2, MPI_INT, &column));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every blocking collective on one intracommunicator, each root, sizes from 0 to large; results checked.
-#include "check.h"
+#include "forms.h"
 
 static MPI_Comm comm;
 static int *in, *out, *counts, *places;
@@ -121,6 +121,7 @@ static void reductions(int n) {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  choose_form(argc, argv);
   const int kSizes[] = {0, 1, 3, 16, 500, 2050, 20000, 150000};
   int most = 150000 + 20;
   in = malloc(most * size * 2 * sizeof(int)), out = malloc(most * size * 2 * sizeof(int));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_IN_PLACE wherever the standard allows it, with every root.
-#include "check.h"
+#include "forms.h"
 
 enum { kMost = 3000 };
 #define VALUE(from, i) ((from) * 1009 + (i) * 3 + 1)
@@ -69,6 +69,7 @@ static void unrooted(int n) {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  choose_form(argc, argv);
   data = malloc(kMost * size * sizeof(int)), copy = malloc((kMost + 8) * size * sizeof(int));
   const int kSizes[] = {1, 7, 300, kMost};
   for (int c = 0; c < 4; c++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every collective on an intercommunicator whose two sides differ in size.
-#include "check.h"
+#include "forms.h"
 
 static MPI_Comm inter;
 static int side, mine, others, local;
@@ -67,6 +67,7 @@ static void unrooted(int n) {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  choose_form(argc, argv);
   MPI_Comm half;
   side = rank >= (size + 1) / 3 && rank > 0;  // 1 + 1, 1 + 2, 1 + 3, 2 + 3, ...
   OK(MPI_Comm_split(MPI_COMM_WORLD, side, 0, &half));

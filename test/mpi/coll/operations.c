@@ -3,7 +3,7 @@
 #include <complex.h>
 #include <stdbool.h>
 
-#include "check.h"
+#include "forms.h"
 
 #define INTEGER(NAME, T, TYPE)                                                                        \
   static void NAME(void) {                                                                            \
@@ -135,6 +135,7 @@ static void local(void) {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  choose_form(argc, argv);
   i_char(), i_uchar(), i_short(), i_ushort(), i_int(), i_uint(), i_long(), i_ulong(), i_llong();
   i_int8(), i_int16(), i_int32(), i_int64(), i_uint8(), i_uint16(), i_uint32(), i_uint64();
   r_float(), r_double(), r_long_double(), r_cfloat(), r_cdouble(), r_clong();

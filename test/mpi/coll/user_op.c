@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // User operations: not commutative (2 by 2 matrices) in rank order for every size and root, and on a derived
 // type.
-#include "check.h"
+#include "forms.h"
 
 typedef struct {
   uint32_t a, b, c, d;
@@ -66,6 +66,7 @@ static void all(MPI_Op op, MPI_Datatype type, int n) {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  choose_form(argc, argv);
   MPI_Op op, large;
   MPI_Datatype type;
   int commutes = 1;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI 5.0, 6.3 to 6.8: the blocking collectives that move data.
+// MPI 5.0, 6.3 to 6.8: the collectives that move data, in whatever form they are called.
 #include "coll/arguments.h"
 #include "coll/build.h"
-#include "coll/state.h"
-#include "entry_coll.h"
+#include "coll/calls.h"
 
-namespace vicinity::coll::entry {
+namespace vicinity::coll::call {
 
 namespace {
 
@@ -16,7 +15,7 @@ bool is_root(const Communicator& comm, int root) {
 bool takes_part(const Communicator& comm, int root) { return !comm.inter() || root != MPI_PROC_NULL; }
 bool is_leaf(const Communicator& comm, int root) { return comm.inter() ? root >= 0 : root != comm.rank; }
 
-Status run_gather(Kind kind, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+Status run_gather(const How& how, Kind kind, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                   const Blocks& all, int root, Communicator& comm) {
   Typed mine;
   Status own;
@@ -31,14 +30,14 @@ Status run_gather(Kind kind, const void* sendbuf, MPI_Count sendcount, MPI_Datat
       own = check_own(mine, all[root]);
     }
   }
-  Call call(comm, kind, root);
+  Call call(how, comm, kind, root);
   if (!own.ok()) call.plan().fail(own);
   build_gather(call.plan(), mine, all, root);
   return call.run();
 }
 
-Status run_scatter(Kind kind, const Blocks& all, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                   int root, Communicator& comm) {
+Status run_scatter(const How& how, Kind kind, const Blocks& all, void* recvbuf, MPI_Count recvcount,
+                   MPI_Datatype recvtype, int root, Communicator& comm) {
   Typed mine;
   Status own;
   if (!comm.inter() && is_root(comm, root) && recvbuf == MPI_IN_PLACE) {
@@ -52,14 +51,14 @@ Status run_scatter(Kind kind, const Blocks& all, void* recvbuf, MPI_Count recvco
       own = check_own(all[root], mine);
     }
   }
-  Call call(comm, kind, root);
+  Call call(how, comm, kind, root);
   if (!own.ok()) call.plan().fail(own);
   build_scatter(call.plan(), all, mine, root);
   return call.run();
 }
 
-Status run_allgather(Kind kind, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                     const Blocks& all, Communicator& comm) {
+Status run_allgather(const How& how, Kind kind, const void* sendbuf, MPI_Count sendcount,
+                     MPI_Datatype sendtype, const Blocks& all, Communicator& comm) {
   Typed mine;
   Status own;
   if (!comm.inter() && sendbuf == MPI_IN_PLACE) {
@@ -73,20 +72,21 @@ Status run_allgather(Kind kind, const void* sendbuf, MPI_Count sendcount, MPI_Da
       own = check_own(mine, all[comm.rank]);
     }
   }
-  Call call(comm, kind);
+  Call call(how, comm, kind);
   if (!own.ok()) call.plan().fail(own);
   build_allgather(call.plan(), mine, all);
   return call.run();
 }
 
 // `send` is looked at unless `in_place`.
-Status run_alltoall(Kind kind, bool in_place, const Blocks& send, const Blocks& recv, Communicator& comm) {
+Status run_alltoall(const How& how, Kind kind, bool in_place, const Blocks& send, const Blocks& recv,
+                    Communicator& comm) {
   Status own;
   if (!in_place && !comm.inter()) {
     VICINITY_TRY(check_alias(send[comm.rank], recv[comm.rank]));
     own = check_own(send[comm.rank], recv[comm.rank]);
   }
-  Call call(comm, kind);
+  Call call(how, comm, kind);
   if (!own.ok()) call.plan().fail(own);
   build_alltoall(call.plan(), in_place ? packed_copy(call.plan(), recv, comm.size()) : send, recv);
   return call.run();
@@ -98,13 +98,14 @@ bool alltoall_in_place(const void* sendbuf, const Communicator& comm) {
 
 }  // namespace
 
-Status barrier(Communicator& comm) {
-  Call call(comm, Kind::kBarrier);
+Status barrier(const How& how, Communicator& comm) {
+  Call call(how, comm, Kind::kBarrier);
   build_barrier(call.plan());
   return call.run();
 }
 
-Status bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, Communicator& comm) {
+Status bcast(const How& how, void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+             Communicator& comm) {
   VICINITY_TRY(check_root(comm, root));
   Typed data{nullptr, 0, &object::builtin(MPI_BYTE)};
   if (takes_part(comm, root)) {
@@ -112,21 +113,21 @@ Status bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, Com
     if (!given.ok()) return given.status();
     data = *given;
   }
-  Call call(comm, Kind::kBcast, root);
+  Call call(how, comm, Kind::kBcast, root);
   build_bcast(call.plan(), data, root);
   return call.run();
 }
 
-Status gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+Status gather(const How& how, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
               MPI_Count recvcount, MPI_Datatype recvtype, int root, Communicator& comm) {
   VICINITY_TRY(check_root(comm, root));
   Result<Blocks> all = Blocks();
   if (is_root(comm, root)) all = equal_blocks(recvbuf, recvcount, recvtype, comm.peers().size(), kRecvNames);
   if (!all.ok()) return all.status();
-  return run_gather(Kind::kGather, sendbuf, sendcount, sendtype, *all, root, comm);
+  return run_gather(how, Kind::kGather, sendbuf, sendcount, sendtype, *all, root, comm);
 }
 
-Status gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+Status gatherv(const How& how, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                CountArray recvcounts, CountArray displs, MPI_Datatype recvtype, int root,
                Communicator& comm) {
   VICINITY_TRY(check_root(comm, root));
@@ -134,44 +135,46 @@ Status gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, 
   if (is_root(comm, root))
     all = varied_blocks(recvbuf, recvcounts, displs, recvtype, comm.peers().size(), kRecvNamesV);
   if (!all.ok()) return all.status();
-  return run_gather(Kind::kGatherv, sendbuf, sendcount, sendtype, *all, root, comm);
+  return run_gather(how, Kind::kGatherv, sendbuf, sendcount, sendtype, *all, root, comm);
 }
 
-Status scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+Status scatter(const How& how, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                MPI_Count recvcount, MPI_Datatype recvtype, int root, Communicator& comm) {
   VICINITY_TRY(check_root(comm, root));
   Result<Blocks> all = Blocks();
   if (is_root(comm, root)) all = equal_blocks(sendbuf, sendcount, sendtype, comm.peers().size(), kSendNames);
   if (!all.ok()) return all.status();
-  return run_scatter(Kind::kScatter, *all, recvbuf, recvcount, recvtype, root, comm);
+  return run_scatter(how, Kind::kScatter, *all, recvbuf, recvcount, recvtype, root, comm);
 }
 
-Status scatterv(const void* sendbuf, CountArray sendcounts, CountArray displs, MPI_Datatype sendtype,
-                void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, Communicator& comm) {
+Status scatterv(const How& how, const void* sendbuf, CountArray sendcounts, CountArray displs,
+                MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                Communicator& comm) {
   VICINITY_TRY(check_root(comm, root));
   Result<Blocks> all = Blocks();
   if (is_root(comm, root))
     all = varied_blocks(sendbuf, sendcounts, displs, sendtype, comm.peers().size(), kSendNamesV);
   if (!all.ok()) return all.status();
-  return run_scatter(Kind::kScatterv, *all, recvbuf, recvcount, recvtype, root, comm);
+  return run_scatter(how, Kind::kScatterv, *all, recvbuf, recvcount, recvtype, root, comm);
 }
 
-Status allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 MPI_Count recvcount, MPI_Datatype recvtype, Communicator& comm) {
+Status allgather(const How& how, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, Communicator& comm) {
   Result<Blocks> all = equal_blocks(recvbuf, recvcount, recvtype, comm.peers().size(), kRecvNames);
   if (!all.ok()) return all.status();
-  return run_allgather(Kind::kAllgather, sendbuf, sendcount, sendtype, *all, comm);
+  return run_allgather(how, Kind::kAllgather, sendbuf, sendcount, sendtype, *all, comm);
 }
 
-Status allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                  CountArray recvcounts, CountArray displs, MPI_Datatype recvtype, Communicator& comm) {
+Status allgatherv(const How& how, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                  void* recvbuf, CountArray recvcounts, CountArray displs, MPI_Datatype recvtype,
+                  Communicator& comm) {
   Result<Blocks> all = varied_blocks(recvbuf, recvcounts, displs, recvtype, comm.peers().size(), kRecvNamesV);
   if (!all.ok()) return all.status();
-  return run_allgather(Kind::kAllgatherv, sendbuf, sendcount, sendtype, *all, comm);
+  return run_allgather(how, Kind::kAllgatherv, sendbuf, sendcount, sendtype, *all, comm);
 }
 
-Status alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                MPI_Count recvcount, MPI_Datatype recvtype, Communicator& comm) {
+Status alltoall(const How& how, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, Communicator& comm) {
   const int ranks = comm.peers().size();
   Result<Blocks> recv = equal_blocks(recvbuf, recvcount, recvtype, ranks, kRecvNames);
   if (!recv.ok()) return recv.status();
@@ -179,12 +182,12 @@ Status alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
   Result<Blocks> send = Blocks();
   if (!in_place) send = equal_blocks(sendbuf, sendcount, sendtype, ranks, kSendNames);
   if (!send.ok()) return send.status();
-  return run_alltoall(Kind::kAlltoall, in_place, *send, *recv, comm);
+  return run_alltoall(how, Kind::kAlltoall, in_place, *send, *recv, comm);
 }
 
-Status alltoallv(const void* sendbuf, CountArray sendcounts, CountArray sdispls, MPI_Datatype sendtype,
-                 void* recvbuf, CountArray recvcounts, CountArray rdispls, MPI_Datatype recvtype,
-                 Communicator& comm) {
+Status alltoallv(const How& how, const void* sendbuf, CountArray sendcounts, CountArray sdispls,
+                 MPI_Datatype sendtype, void* recvbuf, CountArray recvcounts, CountArray rdispls,
+                 MPI_Datatype recvtype, Communicator& comm) {
   const int ranks = comm.peers().size();
   Result<Blocks> recv = varied_blocks(recvbuf, recvcounts, rdispls, recvtype, ranks, kRecvNamesAll);
   if (!recv.ok()) return recv.status();
@@ -192,10 +195,10 @@ Status alltoallv(const void* sendbuf, CountArray sendcounts, CountArray sdispls,
   Result<Blocks> send = Blocks();
   if (!in_place) send = varied_blocks(sendbuf, sendcounts, sdispls, sendtype, ranks, kSendNamesAll);
   if (!send.ok()) return send.status();
-  return run_alltoall(Kind::kAlltoallv, in_place, *send, *recv, comm);
+  return run_alltoall(how, Kind::kAlltoallv, in_place, *send, *recv, comm);
 }
 
-Status alltoallw(const void* sendbuf, CountArray sendcounts, CountArray sdispls,
+Status alltoallw(const How& how, const void* sendbuf, CountArray sendcounts, CountArray sdispls,
                  const MPI_Datatype* sendtypes, void* recvbuf, CountArray recvcounts, CountArray rdispls,
                  const MPI_Datatype* recvtypes, Communicator& comm) {
   const int ranks = comm.peers().size();
@@ -205,7 +208,7 @@ Status alltoallw(const void* sendbuf, CountArray sendcounts, CountArray sdispls,
   Result<Blocks> send = Blocks();
   if (!in_place) send = mixed_blocks(sendbuf, sendcounts, sdispls, sendtypes, ranks, kSendNamesW);
   if (!send.ok()) return send.status();
-  return run_alltoall(Kind::kAlltoallw, in_place, *send, *recv, comm);
+  return run_alltoall(how, Kind::kAlltoallw, in_place, *send, *recv, comm);
 }
 
-}  // namespace vicinity::coll::entry
+}  // namespace vicinity::coll::call
