@@ -14,6 +14,8 @@ constexpr char kHelp[] =
     "  vicinity map [JOB] [-v]       which channel each pair of processes used (jobs run with "
     "VICINITY_MAP=1);\n"
     "                                without JOB: the newest of this user; -v: messages, bytes, reasons\n"
+    "  vicinity lab up|run|ssh|map|status|down\n"
+    "                                a virtual cluster of QEMU guests here; see vicinity lab --help\n"
     "  vicinity --version\n\n"
     "mpiexec --help tells how jobs are started. See vicinity(1).\n";
 
@@ -29,6 +31,7 @@ int main(int argc, char** argv) {
   if (command == "params") return show_params(arguments);
   if (command == "info") return show_info(arguments);
   if (command == "map") return show_map(arguments);
+  if (command == "lab") return run_lab(arguments);
   std::fprintf(stderr, "vicinity: `%s` is not known; see vicinity --help\n", command.c_str());
   return 2;
 }

@@ -12,5 +12,6 @@ using Arguments = std::vector<std::string>;
 int show_params(const Arguments& arguments);
 int show_info(const Arguments& arguments);
 int show_map(const Arguments& arguments);
+int run_lab(const Arguments& arguments);  // returns only when it fails
 
 }  // namespace vicinity::launch

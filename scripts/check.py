@@ -57,6 +57,8 @@ def core(quick):
           ([f"{PREFIX}/bin/mpiexec", "-n", "4", "build/check/examples/hello"], {})]),
         ("faults", "killed ranks, full memory, aborts",
          [(["test/faults/run", "--prefix", PREFIX, *kills], {})]),
+        ("lab", "boots two guests with common memory and runs jobs in them",
+         [(["test/lab/run", "--prefix", PREFIX], {})]),
         ("fuzz", "parsers and readers fed with garbage, for a bounded time",
          [(ctest(PREFIX, "-R", r"^fuzz\."), {})]),
     ]
