@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures one MPI: point-to-point between ranks 0 and 1, or collectives over all ranks.
 //
-//   measure point|collective|init [milliseconds per figure]
+//   measure point|collective|init [milliseconds per figure [size,size,...]]
 // Rank 0 prints "metric TAB bytes TAB value TAB unit". Each figure repeats its operation for about the given
 // time, at least a few times; all ranks use the count that rank 0 chose. bench/compare runs it in rounds.
 #include <mpi.h>
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { kMost = 4 << 20, kWindow = 64 };
+enum { kWindow = 64, kMostSizes = 16 };
+static int sizes[kMostSizes], count_of_sizes;
 static int rank, size;
 static double budget = 0.02;
 static char *out, *in;
@@ -75,23 +76,24 @@ static void barrier(int bytes) {
 }
 static void bcast(int bytes) { MPI_Bcast(out, bytes, MPI_BYTE, 0, MPI_COMM_WORLD); }
 static void allreduce(int bytes) {
-  MPI_Allreduce(out, in, bytes / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  const int doubles = bytes % (int)sizeof(double) == 0;
+  const int count = bytes / (int)(doubles ? sizeof(double) : sizeof(float));
+  MPI_Allreduce(out, in, count, doubles ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
 }
 static void allgather(int bytes) { MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD); }
 static void alltoall(int bytes) { MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD); }
 
 static void point(void) {
-  static const int kSizes[] = {1, 8, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304};
-  for (int i = 0; i < 11; i++) report("latency", kSizes[i], repeat(ping_pong, kSizes[i]) / 2 * 1e6, "us");
-  for (int i = 0; i < 11; i++) {
-    double each = repeat(stream, kSizes[i]) / in_flight(kSizes[i]);
-    report("bandwidth", kSizes[i], kSizes[i] / each * 1e-6, "MB/s");
-    if (kSizes[i] == 8) report("rate", 8, 1e-6 / each, "M/s");
+  for (int i = 0; i < count_of_sizes; i++)
+    report("latency", sizes[i], repeat(ping_pong, sizes[i]) / 2 * 1e6, "us");
+  for (int i = 0; i < count_of_sizes; i++) {
+    double each = repeat(stream, sizes[i]) / in_flight(sizes[i]);
+    report("bandwidth", sizes[i], sizes[i] / each * 1e-6, "MB/s");
+    if (sizes[i] == 8) report("rate", 8, 1e-6 / each, "M/s");
   }
 }
 
 static void collective(void) {
-  static const int kSizes[] = {8, 64, 1024, 16384, 65536, 1048576};
   report("barrier", 0, repeat(barrier, 0) * 1e6, "us");
   static const struct {
     const char* name;
@@ -99,21 +101,46 @@ static void collective(void) {
   } kOperations[] = {
       {"bcast", bcast}, {"allreduce", allreduce}, {"allgather", allgather}, {"alltoall", alltoall}};
   for (int o = 0; o < 4; o++)
-    for (int i = 0; i < 6; i++)
-      report(kOperations[o].name, kSizes[i], repeat(kOperations[o].run, kSizes[i]) * 1e6, "us");
+    for (int i = 0; i < count_of_sizes; i++)
+      report(kOperations[o].name, sizes[i], repeat(kOperations[o].run, sizes[i]) * 1e6, "us");
+}
+
+// Fills `sizes` from text; returns the largest, or 0 for text that is no list.
+static int read_sizes(const char* text) {
+  int most = 0;
+  while (count_of_sizes < kMostSizes) {
+    char* end;
+    const long bytes = strtol(text, &end, 10);
+    if (end == text || bytes < 1 || bytes > 64 << 20) return 0;
+    sizes[count_of_sizes++] = (int)bytes;
+    if (bytes > most) most = (int)bytes;
+    if (*end == 0) return most;
+    if (*end != ',') return 0;
+    text = end + 1;
+  }
+  return 0;
 }
 
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "point";
   if (argc > 2) budget = atof(argv[2]) * 1e-3;
+  const char* own = strcmp(what, "point") == 0
+                        ? "1,8,64,256,1024,4096,16384,65536,262144,1048576,4194304"
+                        : "8,64,1024,16384,65536,1048576";
+  const int most = read_sizes(argc > 3 ? argv[3] : own);
+  if (most == 0) {
+    fprintf(stderr, "measure: `%s` is no list of up to %d sizes from 1 to 64 MiB\n", argv[3], kMostSizes);
+    return 2;
+  }
   double start = now();
   MPI_Init(&argc, &argv);
   double started = now() - start;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  out = malloc((size_t)kMost * (size_t)size), in = malloc((size_t)kMost * (size_t)size);
-  memset(out, 1, (size_t)kMost * (size_t)size);
-  memset(in, 1, (size_t)kMost * (size_t)size);
+  const size_t bytes = (size_t)most * (size_t)size;
+  out = malloc(bytes), in = malloc(bytes);
+  memset(out, 1, bytes);
+  memset(in, 1, bytes);
   report("init", 0, started * 1e3, "ms");
   if (strcmp(what, "point") == 0) point();
   if (strcmp(what, "collective") == 0) collective();

@@ -8,7 +8,31 @@ import statistics
 from html import escape
 
 WIDTH, HEIGHT, MARGIN, COLUMNS = 360, 230, 46, 3
-COLOURS = {"vicinity": "#c0392b", "mpich": "#2c7fb8", "openmpi": "#41ab5d", "impi": "#8856a7"}
+COLOURS = {"vicinity": "#c0392b", "mpich": "#2c7fb8", "openmpi": "#41ab5d", "impi": "#8856a7",
+           "locality": "#c0392b", "locality-rc": "#c0392b", "locality-ud": "#e6735f",
+           "network-rc": "#2c7fb8", "network-ud": "#41ab5d"}
+
+
+def add(values, run, name, text):
+    """Takes measure.c's lines 'metric TAB bytes TAB value TAB unit' into
+    values[(run, metric, bytes, unit)][name]."""
+    for line in text.splitlines():
+        words = line.split("\t")
+        if len(words) == 4:
+            key = (run, words[0], int(words[1]), words[3])
+            values.setdefault(key, {}).setdefault(name, []).append(float(words[2]))
+
+
+def write_values(path, values):
+    """Every figure as a line of tab-separated values."""
+    with open(path, "w") as file:
+        head = ("run", "metric", "bytes", "unit", "name", "median", "least", "most", "rounds")
+        print(*head, sep="\t", file=file)
+        for (run, metric, size, unit), found in values.items():
+            for name, numbers in found.items():
+                figures = statistics.median(numbers), min(numbers), max(numbers)
+                words = [f"{figure:.6g}" for figure in figures]
+                print(run, metric, size, unit, name, *words, len(numbers), sep="\t", file=file)
 
 
 def nice_bytes(n):
@@ -49,7 +73,7 @@ def chart(title, unit, series, left, top):
     for name, line in series.items():
         colour = COLOURS.get(name, "#555")
         path = " ".join(f"{x(n):.1f},{y(v):.1f}" for n, v in line if v > 0)
-        wide = 2.4 if name == "vicinity" else 1.4
+        wide = 2.4 if name == "vicinity" or name.startswith("locality") else 1.4
         out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{wide}"/>')
     return "\n".join(out)
 
