@@ -12,6 +12,8 @@ import sys
 
 import doors
 import entries
+import fortran_glue
+import fortran_modules
 import header
 import model
 import reports
@@ -33,7 +35,7 @@ def build_files(functions, folder):
         files[folder / f"entry_{room}.h"] = entries.render(functions, room)
     for chapter in model.CHAPTERS:
         files[folder / f"doors_{chapter}.cc"] = doors.render(functions, chapter)
-    return files
+    return files | fortran_glue.files(folder, model.CHAPTERS) | fortran_modules.files(folder)
 
 
 def write(files):

@@ -8,7 +8,12 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "object/language.h"
+
 namespace vicinity::object {
+
+thread_local bool from_fortran = false;
+
 namespace {
 
 using base::fail;
@@ -21,7 +26,8 @@ struct Keyval {
   void* copy;
   void* destroy;
   void* extra;
-  bool held;  // by the user
+  bool fortran;  // so are its callbacks
+  bool held;     // by the user
   int users;
 };
 
@@ -80,28 +86,34 @@ Status callback_failed(int code, const char* what, int keyval) {
   return fail(code, "the %s callback of attribute key %d returned %d", what, keyval, code);
 }
 
-Status call_delete(const Object& owner, const Keyval& entry, int keyval, void* value) {
+Status call_delete(const Object& owner, const Keyval& entry, const Attribute& attribute) {
+  const int keyval = attribute.keyval;
   if (reinterpret_cast<uintptr_t>(entry.destroy) == kNullFunction) return kOk;
   auto* destroy = reinterpret_cast<DeleteFunction*>(entry.destroy);
-  const int code = destroy(reinterpret_cast<void*>(owner.handle), keyval, value, entry.extra);
+  const int code =
+      destroy(reinterpret_cast<void*>(owner.handle), keyval, attribute.seen_by(entry.fortran), entry.extra);
   return code == MPI_SUCCESS ? kOk : callback_failed(code, "delete", keyval);
 }
 
-Status call_copy(const Object& owner, const Keyval& entry, const Attribute& from, void** value, int* flag) {
+// What the copy callback makes of an attribute; not `found` if it is not to be copied.
+Status call_copy(const Object& owner, const Keyval& entry, const Attribute& from, Attribute* copied,
+                 int* flag) {
   *flag = 0;
+  void* value = nullptr;
   switch (reinterpret_cast<uintptr_t>(entry.copy)) {
     case kNullFunction:
       return kOk;
     case kDupFunction:
-      *value = from.value;
+      copied->set(from.value, from.integer != nullptr);
       *flag = 1;
       return kOk;
     default:
       break;
   }
   auto* copy = reinterpret_cast<CopyFunction*>(entry.copy);
-  const int code =
-      copy(reinterpret_cast<void*>(owner.handle), from.keyval, entry.extra, from.value, value, flag);
+  const int code = copy(reinterpret_cast<void*>(owner.handle), from.keyval, entry.extra,
+                        from.seen_by(entry.fortran), &value, flag);
+  copied->set(value, entry.fortran);
   return code == MPI_SUCCESS ? kOk : callback_failed(code, "copy", from.keyval);
 }
 
@@ -120,7 +132,7 @@ void detach(Attributes& attributes, int keyval) {
 Result<int> keyval_create(Kind target, void* copy, void* destroy, void* extra) {
   std::lock_guard guard(lock);
   const int keyval = next_keyval++;
-  keyvals().emplace(keyval, Keyval{target, copy, destroy, extra, true, 1});
+  keyvals().emplace(keyval, Keyval{target, copy, destroy, extra, from_fortran, true, 1});
   return keyval;
 }
 
@@ -142,15 +154,17 @@ Status attribute_set(Object& owner, Attributes& attributes, int keyval, void* va
   if (!entry.ok()) return entry.status();
   if (Attribute* old = find(attributes, keyval)) {
     // MPI 5.0, 7.7.2: setting again first deletes the old value, with its callback.
-    VICINITY_TRY(call_delete(owner, *entry, keyval, old->value));
+    const Attribute before = *old;  // the callback may change the list
+    VICINITY_TRY(call_delete(owner, *entry, before));
     old = find(attributes, keyval);
     if (old) {
-      old->value = value;
+      old->set(value, from_fortran);
       return kOk;
     }
   }
   add_user(keyval);
   attributes.list.push_back({keyval, value});
+  attributes.list.back().set(value, from_fortran);
   return kOk;
 }
 
@@ -161,7 +175,7 @@ Status attribute_get(const Object& owner, const Attributes& attributes, int keyv
   if (!entry.ok()) return entry.status();
   for (const Attribute& attribute : attributes.list) {
     if (attribute.keyval != keyval) continue;
-    *value = attribute.value;
+    *value = attribute.seen_by(from_fortran);
     *found = true;
     break;
   }
@@ -173,7 +187,8 @@ Status attribute_delete(Object& owner, Attributes& attributes, int keyval) {
   if (!entry.ok()) return entry.status();
   const Attribute* attribute = find(attributes, keyval);
   if (!attribute) return kOk;
-  VICINITY_TRY(call_delete(owner, *entry, keyval, attribute->value));
+  const Attribute before = *attribute;
+  VICINITY_TRY(call_delete(owner, *entry, before));
   detach(attributes, keyval);
   return kOk;
 }
@@ -183,12 +198,12 @@ Status attributes_copy(Object& owner, const Attributes& from, Attributes& into) 
   for (const Attribute& attribute : snapshot) {
     Result<Keyval> entry = find(owner.kind, attribute.keyval);
     if (!entry.ok()) continue;  // deleted by a callback before it
-    void* value = nullptr;
+    Attribute copied{attribute.keyval, nullptr};
     int flag = 0;
-    VICINITY_TRY(call_copy(owner, *entry, attribute, &value, &flag));
+    VICINITY_TRY(call_copy(owner, *entry, attribute, &copied, &flag));
     if (!flag) continue;
     add_user(attribute.keyval);
-    into.list.push_back({attribute.keyval, value});
+    into.list.push_back(copied);
   }
   return kOk;
 }
@@ -198,7 +213,7 @@ Status attributes_delete_all(Object& owner, Attributes& attributes) {
     const Attribute last = attributes.list.back();
     Result<Keyval> entry = find(owner.kind, last.keyval);
     if (!entry.ok()) return entry.status();
-    VICINITY_TRY(call_delete(owner, *entry, last.keyval, last.value));
+    VICINITY_TRY(call_delete(owner, *entry, last));
     detach(attributes, last.keyval);
   }
   return kOk;

@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/status.h"
@@ -23,6 +24,14 @@ struct Object;
 struct Attribute {
   int keyval;
   void* value;
+  // Set from Fortran: the value is an integer, and C is given a pointer to it (MPI 5.0, 19.3.7).
+  std::shared_ptr<void*> integer = nullptr;
+
+  void set(void* it, bool is_integer) {
+    value = it;
+    integer = is_integer ? std::make_shared<void*>(it) : nullptr;
+  }
+  void* seen_by(bool fortran) const { return integer && !fortran ? integer.get() : value; }
 };
 
 // In the order in which they were set; deleted in reverse order (MPI 5.0, 7.7.1 asks for LIFO on SELF).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Op_* and MPI_Reduce_local (MPI 5.0, 6.9.5 to 6.9.7).
 #include "entry_object.h"
+#include "object/language.h"
 #include "object/op.h"
 #include "object/pool.h"
 
@@ -15,6 +16,7 @@ Status create(MPI_User_function* user, MPI_User_function_c* user_c, int commute,
   op->user = user;
   op->user_c = user_c;
   op->commutative = commute != 0;
+  op->fortran = from_fortran;
   *handle = handle_of(*op);
   return kOk;
 }

@@ -11,6 +11,7 @@ struct Errhandler : Object {
   enum class Action : uint8_t { kFatal, kAbort, kReturn, kCall } action = Action::kFatal;
   Kind target = Kind::kDead;  // kComm, kWin, kFile or kSession for kCall
   void* function = nullptr;   // MPI_Comm_errhandler_function* and its siblings
+  bool fortran = false;       // the function takes an integer for the handle
   static void finish(Errhandler* handler);
 };
 

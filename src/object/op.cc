@@ -7,6 +7,7 @@
 #include <iterator>
 #include <new>
 
+#include "object/handle_table.h"
 #include "object/op_kernels.h"
 #include "object/pool.h"
 
@@ -104,7 +105,13 @@ void reduce_local(const void* in, void* inout, MPI_Count count, Datatype& type, 
   if (count <= 0) return;
   if (Kernel fold = kernel(op, type.basic)) return fold(in, inout, static_cast<size_t>(count));
   MPI_Datatype handle = handle_of(type);
-  if (op.user_c) return op.user_c(const_cast<void*>(in), inout, &count, &handle);
+  MPI_Datatype* named = &handle;
+  int number = 0;
+  if (op.fortran) {
+    number = handle_to_int(reinterpret_cast<uintptr_t>(handle));
+    named = reinterpret_cast<MPI_Datatype*>(&number);
+  }
+  if (op.user_c) return op.user_c(const_cast<void*>(in), inout, &count, named);
   if (!op.user) return;
   auto from = reinterpret_cast<uintptr_t>(in);
   auto to = reinterpret_cast<uintptr_t>(inout);
@@ -112,7 +119,7 @@ void reduce_local(const void* in, void* inout, MPI_Count count, Datatype& type, 
     int now = static_cast<int>(std::min<MPI_Count>(count, INT_MAX));
     count -= now;
     const auto bytes = static_cast<uintptr_t>(now) * static_cast<uintptr_t>(type.extent);
-    op.user(reinterpret_cast<void*>(from), reinterpret_cast<void*>(to), &now, &handle);
+    op.user(reinterpret_cast<void*>(from), reinterpret_cast<void*>(to), &now, named);
     from += bytes;
     to += bytes;
   }

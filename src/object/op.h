@@ -14,6 +14,7 @@ struct Op : Object {
   bool commutative = true;
   MPI_User_function* user = nullptr;      // made by MPI_Op_create
   MPI_User_function_c* user_c = nullptr;  // made by MPI_Op_create_c
+  bool fortran = false;                   // the function takes an integer for the datatype
   static void finish(Op* op);
 };
 

@@ -2,6 +2,7 @@
 // Error handlers (MPI 5.0, 9.3). Windows and files do not exist yet; MPI_FILE_NULL carries the handler that
 // files will start with.
 #include "entry_world.h"
+#include "object/language.h"
 #include "object/pool.h"
 #include "world/errors.h"
 #include "world/instance.h"
@@ -21,6 +22,7 @@ Status create(Kind target, void* function, Errhandler** out) {
   handler->action = Errhandler::Action::kCall;
   handler->target = target;
   handler->function = function;
+  handler->fortran = object::from_fortran;
   *out = handler;
   return kOk;
 }

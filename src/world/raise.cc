@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/param.h"
+#include "object/handle_table.h"
 #include "world/errors.h"
 #include "world/instance.h"
 #include "world/session.h"
@@ -68,7 +69,12 @@ int apply(Errhandler& handler, const Report& report, Handle handle) {
   }
   Errhandler* held = object::retain(&handler);  // the function may free it
   int code = report.code;
-  reinterpret_cast<Callback<Handle>*>(held->function)(&handle, &code);
+  if (held->fortran) {
+    int number = object::handle_to_int(reinterpret_cast<uintptr_t>(handle));
+    reinterpret_cast<void (*)(int*, int*)>(held->function)(&number, &code);
+  } else {
+    reinterpret_cast<Callback<Handle>*>(held->function)(&handle, &code);
+  }
   object::release(held);
   return report.code;
 }
