@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the Fortran bindings make of the API (MPI 5.0, chapter 19): which functions there are, their types, names
-and symbols. Everything follows from the kinds of the C description; what does not is in the tables below."""
+"""What the Fortran bindings make of the API (MPI 5.0, chapter 19): which functions there are, their types,
+names and symbols. It follows from the kinds of the C description; what does not is in the tables below."""
 
 import model
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes fortran_<chapter>.cc: the procedures that Fortran calls, each of which converts its arguments by kind
-(bindings/fortran/glue.h) and calls the C function.
+"""Writes fortran_<chapter>.cc: the procedures that Fortran calls, each of which converts its arguments by
+kind (bindings/fortran/glue.h) and calls the C function.
 
-Per function: pmpi_x_ for mpif.h and the modules, with integer handles and hidden string lengths; mpi_x_ and the
-names of mpi_f08 are further names of it where the arguments travel in the same way. Functions with choice buffers
-have an mpi_f08 form of their own that takes descriptors."""
+Per function: pmpi_x_ for mpif.h and the modules, with integer handles and hidden string lengths; mpi_x_ and
+the names of mpi_f08 are further names of it where the arguments travel in the same way. Functions with choice
+buffers have an mpi_f08 form of their own that takes descriptors."""
 
 import fortran
 
@@ -24,8 +24,8 @@ class Call:
     def __init__(self, function, f08, wide):
         self.function, self.wide = function, wide
         self.descriptors = f08 and fortran.has_choice(function)
-        self.blocking = not any(p.kind == "REQUEST" and p.direction == "out" for p in function.parameters) and \
-            function.chapter != "rma"
+        requests = [p for p in function.parameters if p.kind == "REQUEST" and p.direction == "out"]
+        self.blocking = not requests and function.chapter != "rma"
         self.formal, self.hidden = [], []      # parameters of the procedure
         self.before, self.actual = [], []      # conversions, arguments of the C function
         self.after, self.always = [], []       # after success, after every call
