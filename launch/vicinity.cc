@@ -9,6 +9,8 @@ namespace {
 constexpr char kHelp[] =
     "vicinity tells about this installation of Vicinity MPI, this host, and jobs.\n\n"
     "  vicinity info                 version, host, and what the library can use here\n"
+    "  vicinity doctor               what could be fast here and is not, why, and the remedy\n"
+    "  vicinity doctor --erase WHAT  makes memory (a path, a PCI address, ivshmem) an empty host region\n"
     "  vicinity params [NAME...]     every parameter: value, default, what is allowed, what it does\n"
     "  vicinity params --markdown    the same for documentation; --man for a manual page\n"
     "  vicinity map [JOB] [-v]       which channel each pair of processes used (jobs run with "
@@ -30,6 +32,7 @@ int main(int argc, char** argv) {
     return std::printf("Vicinity MPI %s\n", VICINITY_VERSION) < 0;
   if (command == "params") return show_params(arguments);
   if (command == "info") return show_info(arguments);
+  if (command == "doctor") return run_doctor(arguments);
   if (command == "map") return show_map(arguments);
   if (command == "lab") return run_lab(arguments);
   std::fprintf(stderr, "vicinity: `%s` is not known; see vicinity --help\n", command.c_str());

@@ -13,5 +13,9 @@ int show_params(const Arguments& arguments);
 int show_info(const Arguments& arguments);
 int show_map(const Arguments& arguments);
 int run_lab(const Arguments& arguments);  // returns only when it fails
+int run_doctor(const Arguments& arguments);
+
+// May one process copy from another? "permitted", or why not.
+std::string single_copy();
 
 }  // namespace vicinity::launch

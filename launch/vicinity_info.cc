@@ -38,30 +38,6 @@ std::string shared_memory() {
          size_text(unit * static_cast<double>(space.f_blocks));
 }
 
-// May a process read the memory of another of this user? Tried with a child, which is what the kernel allows
-// most readily: two ranks are siblings and also need ptrace_scope 0 or a prctl.
-std::string single_copy() {
-  static volatile long word = 17;
-  int hold[2];
-  if (pipe(hold) != 0) return "unknown";
-  const pid_t child = fork();
-  if (child < 0) return "unknown";
-  if (child == 0) {
-    close(hold[1]);
-    char byte;
-    _exit(read(hold[0], &byte, 1) != 0);
-  }
-  close(hold[0]);
-  long copy = 0;
-  const iovec here{&copy, sizeof copy}, there{const_cast<long*>(&word), sizeof word};
-  const ssize_t got = process_vm_readv(child, &here, 1, &there, 1, 0);
-  const int error = errno;
-  close(hold[1]);
-  waitpid(child, nullptr, 0);
-  if (got == static_cast<ssize_t>(sizeof copy) && copy == 17) return "permitted";
-  return std::string("refused: ") + std::strerror(error) + " (messages are copied twice then)";
-}
-
 std::string ptrace_scope() {
   std::ifstream file("/proc/sys/kernel/yama/ptrace_scope");
   int scope = 0;
@@ -98,6 +74,30 @@ std::string library(const char* file, const char* what_for) {
 }
 
 }  // namespace
+
+// May a process read the memory of another of this user? Tried with a child, which is what the kernel allows
+// most readily: two ranks are siblings and also need ptrace_scope 0 or a prctl.
+std::string single_copy() {
+  static volatile long word = 17;
+  int hold[2];
+  if (pipe(hold) != 0) return "unknown";
+  const pid_t child = fork();
+  if (child < 0) return "unknown";
+  if (child == 0) {
+    close(hold[1]);
+    char byte;
+    _exit(read(hold[0], &byte, 1) != 0);
+  }
+  close(hold[0]);
+  long copy = 0;
+  const iovec here{&copy, sizeof copy}, there{const_cast<long*>(&word), sizeof word};
+  const ssize_t got = process_vm_readv(child, &here, 1, &there, 1, 0);
+  const int error = errno;
+  close(hold[1]);
+  waitpid(child, nullptr, 0);
+  if (got == static_cast<ssize_t>(sizeof copy) && copy == 17) return "permitted";
+  return std::string("refused: ") + std::strerror(error) + " (messages are copied twice then)";
+}
 
 int show_info(const Arguments& arguments) {
   if (!arguments.empty()) {

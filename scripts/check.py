@@ -59,6 +59,8 @@ def core(quick):
          [(["test/faults/run", "--prefix", PREFIX, *kills], {})]),
         ("lab", "boots two guests with common memory and runs jobs in them",
          [(["test/lab/run", "--prefix", PREFIX], {})]),
+        ("namespaces", "ranks in containers: 64 combinations of shared and private namespaces",
+         [(["test/faults/namespaces", "--prefix", PREFIX], {})]),
         ("fuzz", "parsers and readers fed with garbage, for a bounded time",
          [(ctest(PREFIX, "-R", r"^fuzz\."), {})]),
     ]

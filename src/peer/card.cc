@@ -88,15 +88,6 @@ bool is_clean(std::string_view text, size_t most) {
   return true;
 }
 
-std::string hex(const uint8_t* bytes, size_t count) {
-  std::string text;
-  for (size_t i = 0; i < count; ++i) {
-    text += "0123456789abcdef"[bytes[i] >> 4];
-    text += "0123456789abcdef"[bytes[i] & 15];
-  }
-  return text;
-}
-
 bool unhex(std::string_view text, uint8_t* bytes, size_t count) {
   if (text.size() != 2 * count) return false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -156,6 +147,15 @@ class Reader {
 
 }  // namespace
 
+std::string hex(const uint8_t* bytes, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) {
+    text += "0123456789abcdef"[bytes[i] >> 4];
+    text += "0123456789abcdef"[bytes[i] & 15];
+  }
+  return text;
+}
+
 std::string format_card(const Card& card) {
   char numbers[512];
   std::snprintf(numbers, sizeof numbers,
@@ -170,8 +170,8 @@ std::string format_card(const Card& card) {
   return "vicinity " + std::to_string(kCardVersion) + "\nhost " + card.host + "\nid " + card.host_id + "\n" +
          numbers + "nonce " + hex(card.nonce.bytes, sizeof card.nonce.bytes) + "\ntoken " +
          hex(token, sizeof token) + "\nbacking " + card.backing + "\ndir " + card.directory + "\ndevice " +
-         std::to_string(card.directory_device) + "\ninode " + std::to_string(card.directory_inode) + "\ncpus " +
-         card.cpus.text() + "\n";
+         std::to_string(card.directory_device) + "\ninode " + std::to_string(card.directory_inode) +
+         "\nhostregion " + card.host_region + "\ncpus " + card.cpus.text() + "\n";
 }
 
 base::Status parse_card(std::string_view text, int rank, Card* out) {
@@ -195,16 +195,17 @@ base::Status parse_card(std::string_view text, int rank, Card* out) {
   uint8_t token[sizeof card.token];
   const bool good =
       word("host", &card.host, 255) && word("id", &card.host_id, 127) &&
-      count("pidns", &card.pid_namespace, UINT64_MAX) &&
-      count("userns", &card.user_namespace, UINT64_MAX) && count("uid", &card.uid, UINT32_MAX) &&
-      count("pid", &card.pid, INT_MAX) && count("fd", &card.memfd, INT_MAX) &&
-      count("at", &card.token_address, UINT64_MAX) && count("membarrier", &card.membarrier, 1) &&
-      count("lines", &card.ring_lines, 65536) && count("buffers", &card.buffers, 65536) &&
-      count("buffer", &card.buffer_bytes, 1 << 20) && count("largest", &card.largest, 1 << 20) &&
+      count("pidns", &card.pid_namespace, UINT64_MAX) && count("userns", &card.user_namespace, UINT64_MAX) &&
+      count("uid", &card.uid, UINT32_MAX) && count("pid", &card.pid, INT_MAX) &&
+      count("fd", &card.memfd, INT_MAX) && count("at", &card.token_address, UINT64_MAX) &&
+      count("membarrier", &card.membarrier, 1) && count("lines", &card.ring_lines, 65536) &&
+      count("buffers", &card.buffers, 65536) && count("buffer", &card.buffer_bytes, 1 << 20) &&
+      count("largest", &card.largest, 1 << 20) &&
       reader.expect(unhex(reader.next("nonce"), card.nonce.bytes, sizeof card.nonce.bytes)) &&
       reader.expect(unhex(reader.next("token"), token, sizeof token)) && word("backing", &card.backing, 15) &&
       word("dir", &card.directory, 255) && count("device", &card.directory_device, UINT64_MAX) &&
-      count("inode", &card.directory_inode, UINT64_MAX) && reader.expect(CpuSet::parse(reader.next("cpus"), &card.cpus));
+      count("inode", &card.directory_inode, UINT64_MAX) && word("hostregion", &card.host_region, 32) &&
+      reader.expect(CpuSet::parse(reader.next("cpus"), &card.cpus));
   if (!good) return reader.error();
   std::memcpy(&card.token, token, sizeof token);
   card.memfd -= 1;

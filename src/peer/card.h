@@ -31,9 +31,10 @@ struct Card {
   uint64_t token_address = 0;
   channel::cma::Token token{};
   bool membarrier = false;
-  std::string backing;    // VICINITY_REGION: auto, memfd, file, no
-  std::string directory;  // for a file
-  uint64_t directory_device = 0, directory_inode = 0;                   // 0: there is none
+  std::string backing;                                 // VICINITY_REGION: auto, memfd, file, no
+  std::string directory;                               // for a file
+  uint64_t directory_device = 0, directory_inode = 0;  // 0: there is none
+  std::string host_region = "none";                    // its identity, hexadecimal
   uint32_t ring_lines = 0, buffers = 0, buffer_bytes = 0, largest = 0;  // wishes of the creator
   CpuSet cpus;                                                          // where it may run
 };
@@ -41,7 +42,9 @@ struct Card {
 std::string format_card(const Card& card);
 base::Status parse_card(std::string_view text, int rank, Card* out);
 
-// The card of this process. `reserve_memfd`: it might create a region.
+// The card of this process. `reserve_memfd`: it might create a region. The host region is the caller's to
+// fill.
 base::Status make_card(bool reserve_memfd, Card* out);
+std::string hex(const uint8_t* bytes, size_t count);
 
 }  // namespace vicinity::peer

@@ -4,7 +4,8 @@
 //   cards -> fence -> proposals (locality.cc) -> regions (forming.cc) -> fence -> neighbourhoods -> rings,
 //   CMA probes
 //
-// It owns everything that lives as long as the job does: the table, the neighbourhoods, the self channel, the watch over deaths; and it is the poller that flushes queued messages.
+// It owns everything that lives as long as the job does: the table, the neighbourhoods, the self channel, the
+// watch over deaths; and it is the poller that flushes queued messages.
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "base/progress.h"
 #include "peer/card.h"
 #include "peer/forming.h"
+#include "peer/host_forming.h"
 #include "peer/liveness.h"
 #include "peer/locality.h"
 #include "peer/map.h"
@@ -69,6 +71,8 @@ struct World {
   std::string job;
   std::unique_ptr<VirtualConnection[]> table;
   std::vector<Card> cards;
+  region::HostRegion host_region;                              // outlives what lies in it
+  std::unique_ptr<HostMembership> membership;                  // our place there
   std::vector<std::unique_ptr<Neighbourhood>> neighbourhoods;  // in order of preference
   std::vector<Neighbourhood*> home;                            // of each rank: where its ring is, or nullptr
   std::string trouble;                                         // why a proposed region has not taken us in
@@ -84,6 +88,13 @@ struct World {
 };
 
 World* world = nullptr;
+
+// A job that does not end in stop() gives its place in the host region back too, after all else.
+struct AtExit {
+  ~AtExit() {
+    if (world) world->membership.reset();
+  }
+} at_exit;
 
 int Flusher::poll() {
   int events = 0;
@@ -159,19 +170,21 @@ Status all_reachable(const World& w) {
     if (rank == w.self || w.home[rank]) continue;
     const Card& card = w.cards[rank];
     const bool near = card.host_id == own.host_id;
-    const std::string why = !near               ? "it runs under another kernel"
+    const std::string why = !near ? "it runs under another kernel, and no host region holds both"
                             : w.trouble.empty() ? "both run under one kernel but share no memory"
                                                 : w.trouble;
-    return fail(base::kOther,
-                "rank %u (host %s, pid %d) cannot be reached from rank %u (host %s, pid %d): %s. Containers "
-                "need a common /dev/shm (--ipc=host) or a common VICINITY_REGION_DIR; there is no network "
-                "channel yet",
-                rank, card.host.c_str(), card.pid, w.self, own.host.c_str(), own.pid, why.c_str());
+    return fail(
+        base::kOther,
+        "rank %u (host %s, pid %d) cannot be reached from rank %u (host %s, pid %d): %s. Containers "
+        "need a common /dev/shm (--ipc=host) or a common VICINITY_REGION_DIR, virtual machines a common "
+        "VICINITY_HOST_REGION (see vicinity doctor); there is no network channel yet",
+        rank, card.host.c_str(), card.pid, w.self, own.host.c_str(), own.pid, why.c_str());
   }
   return base::kOk;
 }
 
-void join(World& w, Forming& forming) {
+template <class AnyForming>
+void join(World& w, AnyForming& forming) {
   if (!forming.in()) {
     w.trouble = forming.trouble();
     VICINITY_LOG(kInfo, "not in a shared region: %s", w.trouble.c_str());
@@ -179,9 +192,9 @@ void join(World& w, Forming& forming) {
   }
   const auto& admitted = forming.admitted();
   if (std::count(admitted.begin(), admitted.end(), 1) < 2) return;
-  w.neighbourhoods.push_back(
-      std::make_unique<Neighbourhood>(std::move(forming.mapping()), forming.geometry(), forming.generation(),
-                                      forming.group(), admitted, forming.self()));
+  w.neighbourhoods.push_back(std::make_unique<Neighbourhood>(std::move(forming.mapping()), forming.geometry(),
+                                                             forming.generation(), forming.group(), admitted,
+                                                             forming.self()));
 }
 
 void connect_ring(World& w, Neighbourhood& home, uint32_t rank) {
@@ -189,7 +202,9 @@ void connect_ring(World& w, Neighbourhood& home, uint32_t rank) {
   w.home[rank] = &home;
   w.table[rank].be_ring(rank, home.sender(rank), card.pid);
   const char* why = !channel::cma::wanted() ? "VICINITY_CMA=no"
-                                            : channel::cma::probe(card.pid, card.token_address, card.token);
+                    : card.host_id != w.cards[w.self].host_id
+                        ? "it runs under another kernel"
+                        : channel::cma::probe(card.pid, card.token_address, card.token);
   if (why && channel::cma::wanted()) VICINITY_LOG(kInfo, "no single copy from rank %u: %s", rank, why);
   const std::string copies = why ? std::string("no single copy: ") + why : "single copy by CMA";
   w.table[rank].allow_single_copy(!why,
@@ -232,12 +247,22 @@ void arrange_cpus(World& w) {
   VICINITY_LOG(kInfo, "%s", done.c_str());
 }
 
+// Of processes under other kernels there is only the sign of life that they give in the host region.
+void watch_host_region(World& w) {
+  for (const HostMembership::Silence& silent : w.membership->silent())
+    if (w.home[silent.rank] && !w.home[silent.rank]->departed(silent.rank))
+      detail::report_lost(silent.rank, silent.why);
+}
+
 void watch_lives(World& w) {
   const Card& own = w.cards[w.self];
   for (uint32_t rank = 0; rank < w.count; ++rank) {
     const Card& card = w.cards[rank];
-    if (w.home[rank] && card.host_id == own.host_id && card.pid_namespace == own.pid_namespace)
+    if (!w.home[rank]) continue;
+    if (card.host_id == own.host_id && card.pid_namespace == own.pid_namespace)
       w.liveness.watch(rank, card.pid);
+    else if (w.membership)
+      w.membership->watch(rank);
   }
   w.liveness.died = [](Proc proc) {
     // Whatever it sent before is delivered first; one that left in good order is not mourned.
@@ -250,18 +275,26 @@ void watch_lives(World& w) {
       VICINITY_LOG(kError, "the launcher is gone: %s", base::failure_text(base::kOther));
       _exit(1);
     }
+    if (world->membership) watch_host_region(*world);
   };
+}
+
+uint32_t index_in(const std::vector<uint32_t>& group, uint32_t rank) {
+  return static_cast<uint32_t>(std::find(group.begin(), group.end(), rank) - group.begin());
 }
 
 std::unique_ptr<Forming> make_forming(const World& w, const std::vector<uint32_t>& group, Forming::Way way) {
   if (group.empty()) return nullptr;
-  const auto self = std::find(group.begin(), group.end(), w.self) - group.begin();
-  return std::make_unique<Forming>(w.cards, group, static_cast<uint32_t>(self), way);
+  return std::make_unique<Forming>(w.cards, group, index_in(group, w.self), way);
 }
 
 Status start_group(World& w) {
   Card own;
   VICINITY_TRY(make_card(true, &own));
+  if (auto found = open_host_region(); found.ok()) {
+    w.host_region = std::move(*found);
+    own.host_region = hex(w.host_region.identity().data(), 16);
+  }
   VICINITY_TRY(gather_cards(w, own));
   const Proposal proposal = propose(w.cards, w.self);
   if ((proposal.memfd.empty() || proposal.memfd[0] != w.self) && own.memfd >= 0) close(own.memfd);
@@ -269,11 +302,21 @@ Status start_group(World& w) {
                                               make_forming(w, proposal.file, Forming::Way::kFile)};
   for (auto& region : regions)
     if (region) region->try_first();
+  std::optional<HostForming> host;
+  if (!proposal.host.empty()) {
+    host.emplace(w.cards, proposal.host, index_in(proposal.host, w.self), w.host_region);
+    host->try_first();
+  }
   VICINITY_TRY(w.wireup->fence());
   for (auto& region : regions) {
     if (!region) continue;
     region->settle();
     join(w, *region);
+  }
+  if (host) {
+    host->settle();
+    w.membership = std::move(host->membership());
+    join(w, *host);
   }
   connect_rings(w);
   VICINITY_TRY(all_reachable(w));

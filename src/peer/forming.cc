@@ -82,9 +82,9 @@ Status Forming::take(region::Mapping mapping) {
 
 Status Forming::create_memfd() {
   const Card& card = creator_card();
-  auto geometry = region::Geometry::advised(static_cast<uint32_t>(group_.size()), card.ring_lines,
-                                            card.buffers, card.buffer_bytes, 0,
-                                            boards_for(group_.size(), false, 0));
+  auto geometry =
+      region::Geometry::advised(static_cast<uint32_t>(group_.size()), card.ring_lines, card.buffers,
+                                card.buffer_bytes, 0, boards_for(group_.size(), false, 0));
   VICINITY_TRY(geometry.status());
   region::Offer offer;
   offer.fd = card.memfd;
@@ -99,9 +99,9 @@ Status Forming::create_file() {
   region::File::sweep(card.directory);
   Status status = base::kOk;
   for (int squeeze = 0; squeeze <= 2; ++squeeze) {
-    auto geometry = region::Geometry::advised(static_cast<uint32_t>(group_.size()), card.ring_lines,
-                                              card.buffers, card.buffer_bytes, squeeze,
-                                              boards_for(group_.size(), true, squeeze));
+    auto geometry =
+        region::Geometry::advised(static_cast<uint32_t>(group_.size()), card.ring_lines, card.buffers,
+                                  card.buffer_bytes, squeeze, boards_for(group_.size(), true, squeeze));
     VICINITY_TRY(geometry.status());
     auto mapping = region::File::create(geometry->region_bytes, file_);
     if (mapping.ok()) return format(std::move(*mapping), *geometry);
@@ -182,8 +182,8 @@ void Forming::read_admitted() {
 // SYNC POINT PHASE (acquire). Waits for the creator's word; true if it was kComplete.
 bool Forming::decided() {
   uint32_t phase = region::kForming;
-  (void)wait_for(
-      [&] { return (phase = __atomic_load_n(phase_, __ATOMIC_ACQUIRE)) != region::kForming; }, kPatience);
+  (void)wait_for([&] { return (phase = __atomic_load_n(phase_, __ATOMIC_ACQUIRE)) != region::kForming; },
+                 kPatience);
   if (phase == region::kComplete) read_admitted();
   return phase == region::kComplete;
 }

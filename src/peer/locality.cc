@@ -3,6 +3,7 @@
 #include "peer/locality.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace vicinity::peer {
 namespace {
@@ -23,6 +24,14 @@ bool same_memfd(const Card& a, const Card& b) {
 bool same_file(const Card& a, const Card& b) {
   return one_kernel(a, b) && may_use_file(a) && may_use_file(b) && a.directory_device == b.directory_device &&
          a.directory_inode == b.directory_inode;
+}
+
+bool same_host_region(const Card& a, const Card& b) {
+  return a.host_region != "none" && a.host_region == b.host_region;
+}
+
+bool includes(const std::vector<uint32_t>& all, const std::vector<uint32_t>& some) {
+  return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
 template <class Same>
@@ -46,9 +55,14 @@ Proposal propose(const std::vector<Card>& cards, uint32_t self) {
   const bool spans = std::any_of(proposal.file.begin(), proposal.file.end(),
                                  [&](uint32_t rank) { return !same_memfd(first, cards[rank]); });
   if (proposal.file.size() < 2 || !spans) proposal.file.clear();
-  if (proposal.memfd.size() < 2 || std::includes(proposal.file.begin(), proposal.file.end(),
-                                                 proposal.memfd.begin(), proposal.memfd.end()))
-    proposal.memfd.clear();
+  if (proposal.memfd.size() < 2 || includes(proposal.file, proposal.memfd)) proposal.memfd.clear();
+  proposal.host = group_of(cards, self, same_host_region);
+  // Clones of one virtual machine look like one kernel, but for their names.
+  const bool one_name = std::all_of(proposal.host.begin(), proposal.host.end(), [&](uint32_t rank) {
+    return cards[rank].host == cards[proposal.host[0]].host;
+  });
+  const bool known = includes(proposal.memfd, proposal.host) || includes(proposal.file, proposal.host);
+  if (proposal.host.size() < 2 || (known && one_name)) proposal.host.clear();
   return proposal;
 }
 

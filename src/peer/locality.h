@@ -3,8 +3,8 @@
 //
 // Identity proposes, a region decides. A proposal is made from cards alone, so all members of a group make
 // the same one; whether it was right turns out when they try (forming.h): whoever does not see the region's
-// nonce is not in it, whatever its identity says. Snapshots of virtual machines share boot ids, containers share
-// host names; both are only proposals that fail.
+// nonce is not in it, whatever its identity says. Snapshots of virtual machines share boot ids, containers
+// share host names; both are only proposals that fail.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ namespace vicinity::peer {
 struct Proposal {
   std::vector<uint32_t> memfd;  // one kernel, one pid namespace, one user: found through the creator's pid
   std::vector<uint32_t> file;   // one kernel, one region directory (the same file system and inode)
+  std::vector<uint32_t> host;   // one host region: the same random identity stands in it
 };
 Proposal propose(const std::vector<Card>& cards, uint32_t self);
 
