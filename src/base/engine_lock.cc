@@ -129,6 +129,8 @@ void EngineLock::forget() {
   if (owner_.load(std::memory_order_relaxed) == this_thread()) release_all();
 }
 
+bool others_wait() { return standing != 0 || (poller != nullptr && poller != this_thread()); }
+
 void set_threads_multiple(bool value) {
   if (detail::multiple && !value) engine_lock.forget();  // the door that we are in will not unlock it
   detail::multiple = value;

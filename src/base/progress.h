@@ -56,6 +56,9 @@ void set_sleeper(Sleeper* sleeper);
 void set_oversubscribed(bool oversubscribed);
 void set_threads_multiple(bool multiple);  // before any second thread enters
 
+// With the engine lock held, in the condition of a wait: is another thread waiting as well?
+bool others_wait();
+
 namespace detail {
 extern bool multiple;
 }

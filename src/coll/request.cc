@@ -85,6 +85,8 @@ bool advance(Collective& one, bool doubt) {
     if (over) Engine<Transport>::give_up(schedule, transport, status);
   }
   if (transport.lingers()) schedule.temporaries.clear();  // still in use; given up for lost
+  // Whoever takes the request blames its communicator; the call that we are in has nothing to do with it.
+  if (!schedule.status.ok()) object::blame(nullptr);
   return over;
 }
 

@@ -10,6 +10,7 @@
 #include "world/environment.h"
 #include "world/errors.h"
 #include "world/instance.h"
+#include "world/progress_thread.h"
 #include "world/state.h"
 
 namespace vicinity::world {
@@ -53,6 +54,7 @@ bool is_thread_level(int level) {
 Status begin(int level) {
   Instance& all = instance();
   if (all.world_begun) return fail(MPI_ERR_OTHER, "MPI_Init was called before; a program may call it once");
+  const WithoutProgressThread alone;
   VICINITY_TRY(connect());
   VICINITY_TRY(make_world());
   all.world_begun = true;
@@ -83,6 +85,7 @@ Status finalize() {
   Instance& all = instance();
   if (!all.world_begun) return fail(MPI_ERR_OTHER, "MPI_Finalize was called before MPI_Init");
   if (all.world_ended) return fail(MPI_ERR_OTHER, "MPI_Finalize was called before");
+  const WithoutProgressThread alone;
   Communicator** predefined = object::predefined_communicators;
   VICINITY_TRY(object::attributes_delete_all(*predefined[kSelf], predefined[kSelf]->attributes));
   VICINITY_TRY(object::attributes_delete_all(*predefined[kWorld], predefined[kWorld]->attributes));

@@ -16,6 +16,7 @@
 #include "world/context.h"
 #include "world/environment.h"
 #include "world/instance.h"
+#include "world/progress_thread.h"
 #include "world/introduce.h"
 #include "world/session.h"
 
@@ -108,6 +109,7 @@ Result<Group*> pset_group(const char* name) {
 namespace entry {
 
 Status session_init(Info* info, object::Errhandler& errhandler, MPI_Session* session) {
+  const WithoutProgressThread alone;
   VICINITY_TRY(open());
   Session* made = object::make<Session>();
   if (!made) return fail(MPI_ERR_NO_MEM, "no memory for a session");
@@ -124,6 +126,7 @@ Status session_init(Info* info, object::Errhandler& errhandler, MPI_Session* ses
 Status session_finalize(MPI_Session* handle) {
   Result<Session*> session = session_of(*handle);
   if (!session.ok()) return session.status();
+  const WithoutProgressThread alone;
   if (instance().connected) VICINITY_TRY(p2p::drain());
   object::release(*session);
   *handle = MPI_SESSION_NULL;
@@ -188,6 +191,7 @@ Status comm_create_from_group(Group& group, const char* stringtag, Info* info, o
   if (group.size() == 0) return kOk;
   VICINITY_TRY(check_member(group, "group"));
   VICINITY_TRY(connect());
+  start_progress_thread();
   ContextSearch search(members_of(group, hashed_tag(stringtag, &group)), 1, false);
   Result<uint32_t> context = agree(search);
   if (!context.ok()) return context.status();
@@ -209,6 +213,7 @@ Status intercomm_create_from_groups(Group& local_group, int local_leader, MPI_Gr
     return fail(MPI_ERR_ARG, "argument `local_leader` is %d, the group has %d processes", local_leader,
                 local_group.size());
   VICINITY_TRY(connect());
+  start_progress_thread();
   Introduction mine{.tag = hashed_tag(stringtag, nullptr)};
   // Only the leader knows the remote group for certain (7.6.2).
   if (local_group.rank == local_leader) {

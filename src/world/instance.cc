@@ -18,6 +18,7 @@
 #include "world/construct.h"
 #include "world/context.h"
 #include "world/environment.h"
+#include "world/progress_thread.h"
 #include "world/state.h"
 
 namespace vicinity::world {
@@ -25,6 +26,7 @@ namespace {
 
 // A process that used only sessions, or that ended MPI_Finalize's work before, leaves quietly at exit.
 void close_at_exit() {
+  stop_progress_thread();
   if (state != State::kRunning) static_cast<void>(close());
 }
 
@@ -111,7 +113,7 @@ void leave() {
 }
 
 void grant_threads(int level) {
-  if (level == MPI_THREAD_MULTIPLE) base::set_threads_multiple(true);
+  if (level == MPI_THREAD_MULTIPLE || wants_progress_thread()) base::set_threads_multiple(true);
 }
 
 void end_job(int exit_code, const char* message) {
