@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// With VICINITY_PROGRESS_THREAD a collective moves on while the program does something else: rank 0 adds up and
-// answers although it calls nothing. "none": without the thread it does so only when it calls MPI again.
+// With VICINITY_PROGRESS_THREAD a collective moves on while the program does something else: rank 0 adds up
+// and answers although it calls nothing. "none": without the thread it does so only when it calls MPI again.
 #include <time.h>
 #include <unistd.h>
 
