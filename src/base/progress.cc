@@ -61,7 +61,7 @@ int patience = kMostYields;  // yields before a sleep, if crowded; fewer after l
 constexpr int kCrowded = 8, kMostCrowding = 32;
 constexpr int64_t kQuietYield = 2'000, kLongYield = 300'000;  // ns
 
-bool crowded() { return oversubscribed || crowding >= kCrowded; }
+bool is_crowded() { return oversubscribed || crowding >= kCrowded; }
 
 void note_yield(int64_t took) {
   static uint32_t quiet = 0;
@@ -101,7 +101,7 @@ int64_t yield_core(int64_t before) {
 
 void fruitless_look() {
   ++looks.fruitless;
-  if (!crowded()) {
+  if (!is_crowded()) {
     if (looks.fruitless % kLooksPerYield == 0) yield_core(now_ns());
     return;
   }
@@ -139,6 +139,8 @@ int progress() {
   return events;
 }
 
+bool crowded() { return is_crowded(); }
+
 void look() {
   if (progress() != 0) {
     looks.fruitless = 0;
@@ -162,14 +164,14 @@ void set_oversubscribed(bool value) {
 namespace detail {
 
 Waiter::Waiter() : sleep_us_(sleeper ? kShortestSleep : kShortestNap) {
-  phase_ = crowded() ? Phase::kYield : Phase::kSpin;
+  phase_ = is_crowded() ? Phase::kYield : Phase::kSpin;
   budget_ = phase_ == Phase::kSpin ? kPollsPerLook : 1;
 }
 
 // Something came, though not what we wait for: more will follow.
 void Waiter::again() {
   if (armed_) disarm();
-  phase_ = crowded() ? Phase::kYield : Phase::kSpin;
+  phase_ = is_crowded() ? Phase::kYield : Phase::kSpin;
   budget_ = phase_ == Phase::kSpin ? kPollsPerLook : 1;
   yields_ = 0;
   began_ = 0;
@@ -191,7 +193,7 @@ void Waiter::idle() {
 void Waiter::spun() {
   const int64_t now = now_ns();
   if (began_ == 0) began_ = now;
-  if (now - began_ < spin_us.get() * 1000 && !crowded()) {
+  if (now - began_ < spin_us.get() * 1000 && !is_crowded()) {
     budget_ = kPollsPerLook;
   } else {
     phase_ = Phase::kYield;
@@ -204,7 +206,7 @@ void Waiter::yield() {
   if (began_ == 0) began_ = before;
   ++yields_;
   const bool enough =
-      crowded() ? yields_ >= patience : after - began_ > (spin_us.get() + yield_us.get()) * 1000;
+      is_crowded() ? yields_ >= patience : after - began_ > (spin_us.get() + yield_us.get()) * 1000;
   if (!enough) return;
   // Announce the sleep; the caller's next poll is the last look before it.
   phase_ = Phase::kArmed;
@@ -227,8 +229,8 @@ void Waiter::sleep() {
   sleep_us_ = std::min(2 * sleep_us_, sleeper ? kLongestSleep : kLongestNap);
   // One poll, a few yields in case an answer follows a message of others, then asleep again.
   phase_ = Phase::kYield;
-  yields_ = crowded() ? std::max(0, patience - 4) : 0;
-  if (!crowded()) began_ = now_ns() - (spin_us.get() + yield_us.get() / 2) * 1000;
+  yields_ = is_crowded() ? std::max(0, patience - 4) : 0;
+  if (!is_crowded()) began_ = now_ns() - (spin_us.get() + yield_us.get() / 2) * 1000;
 }
 
 void Waiter::disarm() {

@@ -54,6 +54,7 @@ void set_sleeper(Sleeper* sleeper);
 
 // Told once at start: do the ranks of this host outnumber the cores they may use?
 void set_oversubscribed(bool oversubscribed);
+bool crowded();                           // they do, as told or as noticed
 void set_threads_multiple(bool multiple);  // before any second thread enters
 
 // With the engine lock held, in the condition of a wait: is another thread waiting as well?

@@ -57,6 +57,7 @@ channel::Landing Engine::land(Proc from, const Envelope& envelope, size_t bytes)
 }
 
 void Engine::landed(const channel::Landing& landing, size_t bytes) {
+  if (landing.token == &direct) return landed_direct(direct);
   Arrival* arrival = static_cast<Arrival*>(landing.token);
   if (!arrival) return;
   arrival->by_order.unlink();
@@ -139,6 +140,7 @@ void Engine::liar(Proc from, const char* what) {
 void Engine::lost(Proc from, const char* why) {
   if (is_lost(from)) return;
   lost_.push_back({from, why});
+  direct.lost(from);
   for (Arrival *arrival = landings.front(), *next; arrival; arrival = next) {
     next = landings.after(arrival);
     if (arrival->from != from) continue;

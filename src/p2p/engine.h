@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/progress.h"
+#include "p2p/direct.h"
 #include "p2p/ids.h"
 #include "p2p/match.h"
 #include "p2p/transfer.h"
@@ -41,6 +42,7 @@ class Engine final : public channel::Sink, public base::Poller {
   base::List<Transfer, &Transfer::place> streams;
   base::List<object::Request, &object::Request::link> part_streams;  // partitioned sends with work to do
   base::List<Arrival, &Arrival::by_order> landings;
+  Direct direct;
   uint64_t next_stamp = 0;
   uint64_t freed_sends = 0;   // sends that the user has freed and that are not complete
   std::vector<char> scratch;  // for one packed eager message, never kept across a wait

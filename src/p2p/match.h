@@ -43,6 +43,11 @@ class Context {
   }
   void keep(Arrival* arrival);
   void drop(Arrival* arrival);
+  // No message from `source` waits here, and no receive that could take one.
+  bool nothing_from(Proc source) {
+    Queues& q = queues(source);
+    return q.posted.empty() && any_.empty() && q.unexpected.empty();
+  }
   // For cancel: the unexpected message that `from` calls `sender_id`.
   Arrival* find_sent_as(Proc from, uint32_t sender_id);
 

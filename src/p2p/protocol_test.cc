@@ -4,7 +4,9 @@
 
 #include <cstring>
 #include <numeric>
+#include <string>
 
+#include "base/param.h"
 #include "p2p/test_world.h"
 
 namespace vicinity::p2p {
@@ -172,6 +174,8 @@ TEST_F(ProtocolTest, ALargeMessageForNoRoomIsFinishedAtOnce) {
 }
 
 TEST_F(ProtocolTest, ARefusedReadGoesOnThroughTheChannel) {
+  base::ParamBase* from = base::params_find("VICINITY_SINGLE_COPY_FROM");
+  ASSERT_TRUE(from->parse("0", "the test").ok());
   world_.at(0).connections[1].allow_single_copy(true, "a test");  // process 0 cannot be read
   char buffer[200];
   Request* request = start_receive(buffer, 200, 1, 9);
@@ -185,6 +189,7 @@ TEST_F(ProtocolTest, ARefusedReadGoesOnThroughTheChannel) {
   say(data_envelope(Packet::kData, 0, cts.receiver), chunk, 100);
   say(data_envelope(Packet::kData, 100, cts.receiver), chunk, 100);
   EXPECT_TRUE(finish(request).ok());
+  ASSERT_TRUE(from->parse(std::to_string(INT64_MAX).c_str(), "the test").ok());
 }
 
 TEST_F(ProtocolTest, AnUnmatchedSendCanBeCancelled) {

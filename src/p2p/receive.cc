@@ -103,6 +103,9 @@ void launch_receive(Transfer& t) {
 }
 
 channel::Landing land_eager(Proc from, const Envelope& e, size_t bytes) {
+  Direct& direct = engine().direct;
+  if (channel::Landing landing; direct.waits_for(from, e) && land_direct(direct, e, bytes, landing))
+    return landing;
   Arrival* arrival = take_arrival();
   if (!arrival) return {};
   arrival->from = from;
@@ -146,6 +149,7 @@ Status irecv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Co
 
 Status recv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Communicator& comm, Lane lane,
             MPI_Status* status) {
+  if (receive_directly(buf, count, type, source, tag, comm, lane, status)) return object::kOk;
   Request* request = nullptr;
   VICINITY_TRY(irecv(buf, count, type, source, tag, comm, lane, &request));
   return finish(request, status);

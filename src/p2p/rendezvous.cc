@@ -18,13 +18,36 @@ namespace {
 base::Param<int64_t> pipeline_chunk{
     "VICINITY_PIPELINE_CHUNK",
     "p2p",
-    16 << 10,
+    32 << 10,
     256,
     1 << 20,
     "Bytes per message of a large transfer that goes through the channel; no more "
-    "than one message of the channel can carry."};
+    "than half of what one message of the channel can carry."};
+
+base::Param<int64_t> single_copy_from{
+    "VICINITY_SINGLE_COPY_FROM",
+    "p2p",
+    INT64_MAX,
+    0,
+    INT64_MAX,
+    "Smallest message in bytes that the receiver copies with the help of the kernel (CMA) while there is a "
+    "core for every rank. Smaller ones go through the region: two copies, but both processes copy at the "
+    "same time. When ranks outnumber cores every large message is copied once."};
 
 constexpr size_t kPieces = 128;  // of the receive buffer per call of the kernel
+
+// Bytes per data message: at least two are in flight, so that both ends copy at once.
+size_t chunk_bytes(const peer::VirtualConnection& connection) {
+  const size_t half = std::max<size_t>(connection.largest() / 2, 1);
+  return std::min(static_cast<size_t>(pipeline_chunk.get()), half);
+}
+
+// One copy by the kernel, or two copies that overlap? Measured (docs/performance.md): the kernel takes its
+// time over every page, so two are faster; unless the sender has no core to copy with.
+bool copy_once(const peer::VirtualConnection& connection, uint64_t bytes) {
+  return connection.single_copy() &&
+         (base::crowded() || bytes >= static_cast<uint64_t>(single_copy_from.get()));
+}
 
 void say_fin(Proc to, uint32_t sender) {
   peer::connection(to).post(envelope(Packet::kFin, 0, 0, sender), nullptr, 0);
@@ -88,9 +111,12 @@ void landed_rts(Arrival& arrival) {
     return engine().liar(from, "a message announcement has an impossible length or no id");
   }
   arrival.length = arrival.rts.bytes;
+  Direct& direct = engine().direct;
+  const bool for_direct = direct.waits_for(arrival.from, arrival.envelope);
+  if (for_direct) direct.close();  // and the message waits until it is received in the ordinary way
   Context& context = engine().contexts.of(arrival.envelope.context);
-  if (Transfer* receive = context.match_posted(arrival.from, arrival.envelope.tag))
-    return deliver(*receive, &arrival);
+  Transfer* receive = for_direct ? nullptr : context.match_posted(arrival.from, arrival.envelope.tag);
+  if (receive) return deliver(*receive, &arrival);
   context.keep(&arrival);
 }
 
@@ -100,7 +126,7 @@ void begin_read(Transfer& receive, Proc from, uint32_t sender, const RtsBody& rt
   if (from == peer::self()) return copy_from_self(receive, sender);
   peer::VirtualConnection& connection = peer::connection(from);
   bool whole = receive.end == 0;
-  if (!whole && readable && connection.single_copy()) {
+  if (!whole && readable && copy_once(connection, receive.end)) {
     if (!receive.dense) receive.cursor.reset(receive.buf, receive.count, *receive.type);
     whole = read_all(receive, connection, rts.address);
     if (engine().is_lost(from)) return complete(receive, MPI_ERR_PROC_ABORTED);
@@ -131,8 +157,7 @@ void on_cts(Proc from, uint32_t sender, const CtsBody& cts) {
   send->end = cts.to;
   send->chunk_bytes = 0;
   if (!send->dense) {
-    send->staged_bytes =
-        std::min<size_t>(static_cast<size_t>(pipeline_chunk.get()), peer::connection(from).largest());
+    send->staged_bytes = chunk_bytes(peer::connection(from));
     send->staged = take_payload(send->staged_bytes);
     if (!send->staged) return complete(*send, MPI_ERR_NO_MEM);
     send->cursor.reset(send->buf, send->count, *send->type);
@@ -144,7 +169,7 @@ void on_cts(Proc from, uint32_t sender, const CtsBody& cts) {
 
 int pump(Transfer& t) {
   peer::VirtualConnection& connection = peer::connection(t.peer);
-  const size_t chunk = std::min<size_t>(static_cast<size_t>(pipeline_chunk.get()), connection.largest());
+  const size_t chunk = chunk_bytes(connection);
   int sent = 0;
   while (t.moved < t.end) {
     size_t bytes = std::min<uint64_t>(chunk, t.end - t.moved);

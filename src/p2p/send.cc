@@ -12,7 +12,7 @@ namespace {
 
 base::Param<int64_t> eager_size{"VICINITY_EAGER_SIZE",
                                 "p2p",
-                                32 << 10,
+                                64 << 10,
                                 0,
                                 1 << 30,
                                 "Largest message in bytes that is sent without asking the receiver first; no "

@@ -52,7 +52,7 @@ base::Param<int64_t> ring_buffer_bytes{
 base::Param<int64_t> ring_eager{
     "VICINITY_RING_EAGER",
     "channel",
-    16384,
+    65536,
     1024,
     1 << 20,
     "Largest message that a ring takes in one piece; longer ones are sent in several, or copied once.",

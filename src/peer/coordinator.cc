@@ -443,6 +443,10 @@ uint32_t process_count() { return world->count; }
 Proc self() { return world->self; }
 const std::string& host_name(Proc proc) { return world->cards[proc].host; }
 const Shared* shared() { return world && world->shared ? &*world->shared : nullptr; }
+int listen(Proc proc, int looks) {
+  Neighbourhood* home = world->home[proc];
+  return home ? home->port().listen(home->section(proc), looks) : 0;
+}
 uint32_t section_of(Proc proc) { return world->neighbourhoods[0]->section(proc); }
 channel::ring::Bell bell(Proc proc) { return world->neighbourhoods[0]->port().bell(section_of(proc)); }
 bool co_resident(Proc proc) { return world->table[proc].co_resident(); }

@@ -128,6 +128,22 @@ int Port::poll() {
   return events;
 }
 
+int Port::listen(uint32_t section, int looks) {
+  uint32_t at = 0;
+  while (at < active_ && watches_[at].peer != section) ++at;
+  if (at == active_ || polling_) return 0;
+  uint64_t control;
+  while (!watches_[at].arrived(&control)) {
+    if (--looks <= 0) return 0;
+  }
+  polling_ = true;
+  const int events = take(watches_[at], control);
+  if (lies_) [[unlikely]]
+    report_lies();
+  polling_ = false;
+  return events;
+}
+
 // An eighth of the quiet rings; one that has something becomes hot.
 int Port::poll_cold() {
   int events = 0;

@@ -51,6 +51,8 @@ class Port final : public base::Poller, public base::Sleeper {
   Bell bell(uint32_t section) const;
 
   int poll() override;
+  // Only the ring of one section, at most so many times; the number of events.
+  int listen(uint32_t section, int looks);
 
   void arm() override;
   void disarm() override;

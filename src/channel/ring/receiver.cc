@@ -12,6 +12,7 @@ namespace vicinity::channel::ring {
 namespace {
 
 constexpr int kMostMessages = 32;  // of one ring in one pass, so that no peer starves the others
+constexpr uint32_t kBuffersPerCredit = 4;
 constexpr int kPatience = 128;     // looks at a line that must come soon, because its message has begun
 
 Envelope envelope_of(uint64_t address, uint64_t control, uint32_t word) {
@@ -134,14 +135,15 @@ bool Receiver::take_bulk(Watch& watch, uint64_t control, Sink& sink) {
   return true;
 }
 
-// Copies the next piece out of a buffer and gives the buffer back at once.
-bool Receiver::take_buffer(uint32_t buffer) {
+// Copies the next piece out of a buffer. Buffers are given back a few at a time, and with the end of their
+// message.
+void Receiver::take_buffer(uint32_t buffer) {
   const size_t part = std::min<size_t>(total_ - done_, parts_.buffer_bytes);
   put(parts_.bulk + size_t{buffer} * parts_.buffer_bytes, part);
+  if (++buffers_ % kBuffersPerCredit != 0 && done_ < total_) return;
   // SYNC POINT CREDIT (release), for bulk buffers.
-  __atomic_store_n(&parts_.credit->buffers, ++buffers_, __ATOMIC_RELEASE);
+  __atomic_store_n(&parts_.credit->buffers, buffers_, __ATOMIC_RELEASE);
   feed();
-  return true;
 }
 
 bool Receiver::take_more(Watch& watch, uint64_t control, Sink& sink) {

@@ -70,7 +70,7 @@ class Receiver {
   bool take_short(Watch& watch, uint64_t control, uint32_t word, size_t bytes, Sink& sink);
   bool take_bulk(Watch& watch, uint64_t control, Sink& sink);
   bool take_more(Watch& watch, uint64_t control, Sink& sink);
-  bool take_buffer(uint32_t buffer);
+  void take_buffer(uint32_t buffer);
   void begin(const Envelope& envelope, size_t bytes, State state, Sink& sink);
   void put(const std::byte* data, size_t bytes);
   void step(Watch& watch);

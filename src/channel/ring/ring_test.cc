@@ -134,10 +134,10 @@ TEST_F(Pair, ASenderThatStopsBetweenBuffersGoesOnLater) {
   ports[1]->poll();
   ASSERT_EQ(at(1).messages.size(), 1u);
   EXPECT_EQ(at(1).messages[0].data.back(), std::byte{99});
-  // Both buffers come back with the next bulk message.
-  std::vector<std::byte> data(3000);
+  // Both buffers come back with the next bulk message that needs them.
+  std::vector<std::byte> data(12000);
   EXPECT_EQ(sender.send(tagged(1), data.data(), data.size()), Answer::kDone);
-  EXPECT_EQ(Access::free_buffers(sender), 7u);
+  EXPECT_EQ(Access::free_buffers(sender), 5u);
 }
 
 TEST_F(Pair, LinesOfAnEarlierLapAreStale) {
@@ -209,9 +209,10 @@ TEST_F(Pair, CreditBeyondWhatWasSentIsALie) {
     EXPECT_NE(fresh.failure(), nullptr);
     credit->lines = 0;
   }
-  credit->buffers = 1;
-  std::vector<std::byte> data(3000);
+  credit->buffers = 2;
+  std::vector<std::byte> data(16384);
   Sender fresh = ports[0]->sender(1);
+  EXPECT_EQ(fresh.send(tagged(0), data.data(), 3000), Answer::kDone);  // there is room: nobody asks
   EXPECT_EQ(fresh.send(tagged(0), data.data(), data.size()), Answer::kFailed);
 }
 

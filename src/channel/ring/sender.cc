@@ -15,6 +15,9 @@ static_assert(Channel<Sender>);
 
 namespace {
 
+constexpr size_t kBatchBytes = 32768;  // of bulk buffers that are filled before their lines are published
+constexpr uint32_t kWarmBuffers = 8;
+
 uint32_t kind_and_flags(const Envelope& envelope) { return envelope.kind | uint32_t{envelope.flags} << 8; }
 
 uint64_t address_of(const Envelope& envelope) {
@@ -89,8 +92,10 @@ void Sender::refresh_buffers() {
   for (; buffers_back_ != credit; ++buffers_back_) parts_.pool->give(held_[buffers_back_ % parts_.share]);
 }
 
+// Reads the receiver's credit, a miss, not for every message; but long before the share is used up: buffers
+// that come back early are still in the cache.
 bool Sender::have_buffers(uint32_t count) {
-  refresh_buffers();  // always: buffers that come back early are still in the cache
+  if (buffers_taken_ - buffers_back_ + count > std::min(parts_.share, kWarmBuffers)) refresh_buffers();
   return !failure_ && buffers_taken_ - buffers_back_ + count <= parts_.share;
 }
 
@@ -133,30 +138,41 @@ Answer Sender::send_frame(const Envelope& envelope, const std::byte* data, size_
   return Answer::kDone;
 }
 
-// A line per buffer, published as soon as the buffer is filled, so that the receiver empties it while
-// we fill the next.
+// A line per buffer. Lines are published in batches: the receiver empties one batch while we fill the next.
+// Every handing over costs as much as the copy of some KiB, so a batch is long.
 Answer Sender::send_bulk(const Envelope& envelope, const std::byte* data, size_t bytes) {
   const size_t each = parts_.pool->bytes_each();
   const auto pieces = static_cast<uint32_t>((bytes + each - 1) / each);
   if (!have_room(pieces) || !have_buffers(pieces)) return Answer::kRetry;
 
   for (size_t done = 0; done < bytes;) {
-    const size_t part = std::min(bytes - done, each);
-    const uint32_t buffer = parts_.pool->take();
-    held_[buffers_taken_++ % parts_.share] = buffer;
-    std::memcpy(parts_.pool->at(buffer), data + done, part);
-    if (done == 0) {
-      const BulkFirst first{static_cast<uint32_t>(bytes), envelope.word, buffer};
-      std::memcpy(next_->payload, &first, sizeof first);
-      publish(next_, address_of(envelope), make_control(kind_and_flags(envelope), Form::kBulk, 0, seq_));
-    } else {
-      std::memcpy(next_->payload, &buffer, sizeof buffer);
-      publish_more(next_, make_control(0, Form::kMoreBulk, 0, seq_));
+    const size_t batch = std::min(bytes - done, std::max(each, kBatchBytes / each * each));
+    const uint64_t first = buffers_taken_;
+    for (size_t filled = 0; filled < batch; filled += each) {
+      const uint32_t buffer = parts_.pool->take();
+      held_[buffers_taken_++ % parts_.share] = buffer;
+      std::memcpy(parts_.pool->at(buffer), data + done + filled, std::min(batch - filled, each));
     }
-    advance(1);
-    done += part;
+    for (uint64_t taken = first; taken != buffers_taken_; ++taken) {
+      const uint32_t buffer = held_[taken % parts_.share];
+      if (done == 0 && taken == first) {
+        publish_bulk(envelope, bytes, buffer);
+      } else {
+        std::memcpy(next_->payload, &buffer, sizeof buffer);
+        publish_more(next_, make_control(0, Form::kMoreBulk, 0, seq_));
+        advance(1);
+      }
+    }
+    done += batch;
   }
   return Answer::kDone;
+}
+
+void Sender::publish_bulk(const Envelope& envelope, size_t bytes, uint32_t buffer) {
+  const BulkFirst first{static_cast<uint32_t>(bytes), envelope.word, buffer};
+  std::memcpy(next_->payload, &first, sizeof first);
+  publish(next_, address_of(envelope), make_control(kind_and_flags(envelope), Form::kBulk, 0, seq_));
+  advance(1);
 }
 
 // One waker per sleep: the others see kWaking and go on.

@@ -112,6 +112,7 @@ class Sender {
   Answer send_slowly(const Envelope& envelope, const void* data, size_t bytes);
   Answer send_frame(const Envelope& envelope, const std::byte* data, size_t bytes);
   Answer send_bulk(const Envelope& envelope, const std::byte* data, size_t bytes);
+  void publish_bulk(const Envelope& envelope, size_t bytes, uint32_t buffer);
   bool have_room(uint32_t lines);
   bool have_buffers(uint32_t count);
   void refresh();
