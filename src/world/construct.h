@@ -23,6 +23,9 @@ struct Parts {
 Communicator* assemble(const Parts& parts);
 inline int contexts_of(const Communicator& comm) { return comm.inter() ? 2 : 1; }
 
+// A communicator of the same processes with a context of its own: collective, without attributes and hints.
+base::Result<Communicator*> plain_copy(Communicator& comm);
+
 // The part of a communicator's end that belongs to the rooms above object/.
 void take_down(Communicator& comm);
 

@@ -41,7 +41,8 @@ void discard(Communicator* copy) {
   object::release(copy);
 }
 
-Status duplicate(Communicator& comm, const Info* hints, Communicator** out) {
+// The twin of a communicator with a context id of its own; without attributes.
+Result<Communicator*> bare_copy(Communicator& comm, const Info* hints) {
   Communicator* copy = twin(comm);
   if (!copy) return fail(MPI_ERR_NO_MEM, "no memory for a communicator");
   accept_hints(copy->hints, hints);
@@ -52,6 +53,13 @@ Status duplicate(Communicator& comm, const Info* hints, Communicator** out) {
     return context.status();
   }
   set_context(*copy, *context);
+  return copy;
+}
+
+Status duplicate(Communicator& comm, const Info* hints, Communicator** out) {
+  Result<Communicator*> made = bare_copy(comm, hints);
+  VICINITY_TRY(made.status());
+  Communicator* copy = *made;
   // Only now, so that a callback that fails here leaves nobody waiting elsewhere.
   if (Status status = object::attributes_copy(comm, comm.attributes, copy->attributes); !status.ok()) {
     discard(copy);
@@ -144,6 +152,8 @@ Status duplicate_later(Communicator& comm, const Info* hints, Communicator** out
 }
 
 }  // namespace
+
+Result<Communicator*> plain_copy(Communicator& comm) { return bare_copy(comm, nullptr); }
 
 namespace entry {
 

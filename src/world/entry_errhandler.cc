@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Error handlers (MPI 5.0, 9.3). Windows and files do not exist yet; MPI_FILE_NULL carries the handler that
-// files will start with.
+// Error handlers (MPI 5.0, 9.3). Windows do not exist yet; MPI_FILE_NULL carries the handler that files start
+// with.
 #include "entry_world.h"
+#include "io/file.h"
 #include "object/language.h"
 #include "object/pool.h"
 #include "world/errors.h"
@@ -60,8 +61,10 @@ Status prepare_call(int code) {
 
 Status no_window() { return fail(MPI_ERR_WIN, "argument `win` is no window"); }
 
-Status check_file(MPI_File file) {
-  return file == MPI_FILE_NULL ? kOk : fail(MPI_ERR_FILE, "argument `file` is no file");
+// MPI_FILE_NULL stands for the handler that files start with; then `file` is nullptr.
+Status file_or_null(MPI_File handle, io::File** file) {
+  *file = object::lookup<io::File>(handle);
+  return *file || handle == MPI_FILE_NULL ? kOk : fail(MPI_ERR_FILE, "argument `file` is no file");
 }
 
 }  // namespace
@@ -131,20 +134,26 @@ Status session_call_errhandler(MPI_Session handle, int errorcode) {
 }
 
 Status file_set_errhandler(MPI_File file, Errhandler& errhandler) {
-  VICINITY_TRY(check_file(file));
+  io::File* open = nullptr;
+  VICINITY_TRY(file_or_null(file, &open));
   VICINITY_TRY(check(errhandler, Kind::kFile, "files"));
-  set_default_file_handler(errhandler);
+  if (open)
+    replace(open->errhandler, errhandler);
+  else
+    set_default_file_handler(errhandler);
   return kOk;
 }
 
 Status file_get_errhandler(MPI_File file, Errhandler** errhandler) {
-  VICINITY_TRY(check_file(file));
-  *errhandler = object::retain(&default_file_handler());
+  io::File* open = nullptr;
+  VICINITY_TRY(file_or_null(file, &open));
+  *errhandler = object::retain(open && open->errhandler ? open->errhandler : &default_file_handler());
   return kOk;
 }
 
 Status file_call_errhandler(MPI_File file, int errorcode) {
-  VICINITY_TRY(check_file(file));
+  io::File* open = nullptr;
+  VICINITY_TRY(file_or_null(file, &open));
   VICINITY_TRY(prepare_call(errorcode));
   raise_file("MPI_File_call_errhandler", Status(errorcode), file);
   return kOk;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "base/progress.h"
+#include "io/file.h"
 #include "object/pool.h"
 #include "p2p/p2p.h"
 #include "peer/peer.h"
@@ -84,6 +85,7 @@ Status connect() {
   VICINITY_TRY(p2p::start());
   VICINITY_TRY(peer::start(*all.wireup, p2p::sink()));
   object::communicator_cleanup = &take_down;
+  io::private_copy = &plain_copy;
   all.bootstrap = make_bootstrap();
   if (!all.bootstrap) return fail(MPI_ERR_NO_MEM, "no memory for the first communicator");
   all.connected = true;

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/param.h"
+#include "io/file.h"
 #include "object/handle_table.h"
 #include "world/errors.h"
 #include "world/instance.h"
@@ -120,7 +121,9 @@ int raise_session(const char* function, base::Status status, MPI_Session handle)
 
 int raise_file(const char* function, base::Status status, MPI_File file) {
   Report report{function, status.code(), " (file)"};
-  return apply(default_file_handler(), report, file);
+  const io::File* open = object::lookup<io::File>(file);
+  Errhandler& handler = open && open->errhandler ? *open->errhandler : default_file_handler();
+  return apply(handler, report, open ? file : MPI_FILE_NULL);
 }
 
 }  // namespace vicinity::world

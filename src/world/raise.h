@@ -14,7 +14,7 @@ namespace vicinity::world {
 int raise(const char* function, base::Status status, object::Communicator* comm);
 // An invalid or null session: as for no object.
 int raise_session(const char* function, base::Status status, MPI_Session session);
-// Files: the handler of MPI_FILE_NULL, MPI_ERRORS_RETURN unless changed (MPI 5.0, 14.7).
+// Files: their own handler; at first that of MPI_FILE_NULL, MPI_ERRORS_RETURN unless changed (MPI 5.0, 14.7).
 int raise_file(const char* function, base::Status status, MPI_File file);
 
 }  // namespace vicinity::world

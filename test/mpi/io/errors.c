@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Errors of files, the same on all processes, and their handlers (MPI 5.0, 14.2, 14.7).
+#include <unistd.h>
+
+#include "check.h"
+
+static int handled;
+
+static void note(MPI_File* file, int* code, ...) {
+  CHECK(*file != MPI_FILE_NULL);
+  handled = class_of(*code);
+}
+
+int main(int argc, char** argv) {
+  begin(&argc, &argv);
+  char name[256];
+  int pid = (int)getpid(), amode = 0, flag = 0, value = 0;
+  MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  snprintf(name, sizeof name, "/tmp/vicinity-test-io-errors-%d", pid);
+  MPI_File file = MPI_FILE_NULL;
+  MPI_Comm comm = MPI_COMM_WORLD;
+
+  FAILS(MPI_ERR_NO_SUCH_FILE, MPI_File_open(comm, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+  FAILS(MPI_ERR_AMODE, MPI_File_open(comm, name, MPI_MODE_RDONLY | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+  FAILS(MPI_ERR_AMODE, MPI_File_open(comm, name, MPI_MODE_RDONLY | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+  FAILS(MPI_ERR_NO_SUCH_FILE, MPI_File_delete("/tmp/vicinity-no-such-file", MPI_INFO_NULL));
+  FAILS(MPI_ERR_FILE, MPI_File_get_amode(MPI_FILE_NULL, &amode));
+  if (size > 1) {
+    const int mode = MPI_MODE_CREATE | (rank == 0 ? MPI_MODE_RDWR : MPI_MODE_WRONLY);
+    FAILS(MPI_ERR_NOT_SAME, MPI_File_open(comm, name, mode, MPI_INFO_NULL, &file));
+  }
+
+  OK(MPI_File_open(comm, name, MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_EXCL, MPI_INFO_NULL, &file));
+  OK(MPI_File_get_amode(file, &amode));
+  EQUAL(amode, MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_EXCL);
+  FAILS(MPI_ERR_ACCESS, MPI_File_read(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+  FAILS(MPI_ERR_ARG, MPI_File_seek(file, -1, MPI_SEEK_SET));
+  FAILS(MPI_ERR_UNSUPPORTED_DATAREP, MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "roman", MPI_INFO_NULL));
+  OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  FAILS(MPI_ERR_IO, MPI_File_write(file, &value, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+  OK(MPI_File_get_atomicity(file, &flag));
+  EQUAL(flag, 0);
+  FAILS(MPI_ERR_TYPE, MPI_File_write(file, &value, 1, MPI_DATATYPE_NULL, MPI_STATUS_IGNORE));
+
+  MPI_Errhandler handler;
+  OK(MPI_File_create_errhandler(note, &handler));
+  OK(MPI_File_set_errhandler(file, handler));
+  FAILS(MPI_ERR_COUNT, MPI_File_write(file, &value, -1, MPI_INT, MPI_STATUS_IGNORE));
+  EQUAL(handled, MPI_ERR_COUNT);
+  OK(MPI_Errhandler_free(&handler));
+  OK(MPI_File_close(&file));
+
+  FAILS(MPI_ERR_FILE_EXISTS,
+        MPI_File_open(comm, name, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_EXCL, MPI_INFO_NULL, &file));
+  OK(MPI_File_open(comm, name, MPI_MODE_RDONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+  FAILS(MPI_ERR_READ_ONLY, MPI_File_write(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(&file));
+  MPI_Barrier(comm);
+  CHECK(access(name, F_OK) != 0);
+  return finish();
+}
