@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <cstdio>
 
 #include "coll/coll.h"
 #include "entry_io.h"
@@ -171,7 +171,7 @@ Status file_get_view(MPI_File fh, MPI_Offset* disp, object::Datatype** etype, ob
   VICINITY_TRY(shown(*file.view.etype, etype));
   VICINITY_TRY(shown(*file.view.filetype, filetype));
   *disp = file.view.disp;
-  strcpy(datarep, file.view.datarep.c_str());
+  snprintf(datarep, MPI_MAX_DATAREP_STRING, "%s", file.view.datarep.c_str());
   return kOk;
 }
 

@@ -31,7 +31,8 @@ static void interleaved(void) {
   MPI_Datatype spaced;
   OK(MPI_Type_create_resized(filetype, 0, (MPI_Aint)sizeof(int) * kBlock * size, &spaced));
   OK(MPI_Type_commit(&spaced));
-  OK(MPI_File_set_view(file, (MPI_Offset)sizeof(int) * kBlock * rank, MPI_INT, spaced, "native", MPI_INFO_NULL));
+  const MPI_Offset mine = (MPI_Offset)sizeof(int) * kBlock * rank;
+  OK(MPI_File_set_view(file, mine, MPI_INT, spaced, "native", MPI_INFO_NULL));
   for (int i = 0; i < kBlock * kTimes; ++i) values[i] = 1000 * rank + i;
   OK(MPI_File_write_all(file, values, kBlock * kTimes, MPI_INT, &status));
   OK(MPI_Get_count(&status, MPI_INT, &count));
