@@ -80,6 +80,7 @@ struct Datatype : Object {
   bool dense = false;      // count elements are one run of size*count bytes from buf+true_lb
   const Layout* layout = nullptr;
   const Description* description = nullptr;
+  Datatype* next_dead = nullptr;   // while it is being freed
   std::atomic<int32_t> owners{1};  // handles that users hold; get_contents gives out more
   Attributes attributes;
   char name[MPI_MAX_OBJECT_NAME] = "";

@@ -2,7 +2,7 @@
 // Parts of multidimensional arrays: subarray and darray (MPI 5.0, 5.1.3, 5.1.4). Both have the bounds
 // of the whole array, so that copies of them follow each other like whole arrays.
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "object/datatype_create.h"
 
@@ -18,11 +18,11 @@ Status check_order(int order) {
 int dimension(int i, int ndims, int order) { return order == MPI_ORDER_C ? ndims - 1 - i : i; }
 
 // Sets the bounds of the whole array and makes the type.
-Result<Datatype*> whole(TypeMap map, MPI_Count extent, Description* description) {
+Result<Datatype*> whole(TypeMap map, MPI_Count extent, Description&& description) {
   map.lb = 0;
   map.extent = extent;
   map.marked = true;
-  return make_type(map, description);
+  return make_type(map, std::move(description));
 }
 
 Status check_subarray(int ndims, CountArray sizes, CountArray subsizes, CountArray starts) {
@@ -47,7 +47,7 @@ Result<Datatype*> type_subarray(int ndims, CountArray sizes, CountArray subsizes
                                 int order, Datatype& old, bool large) {
   VICINITY_TRY(check_subarray(ndims, sizes, subsizes, starts));
   VICINITY_TRY(check_order(order));
-  std::vector<Repetition> levels;
+  Growing<Repetition> levels;
   MPI_Count stride = old.extent, displacement = 0;
   for (int i = 0; i < ndims; i++) {
     const auto d = static_cast<size_t>(dimension(i, ndims, order));
@@ -57,16 +57,17 @@ Result<Datatype*> type_subarray(int ndims, CountArray sizes, CountArray subsizes
         !multiply(stride, sizes[d], &stride))
       return too_large("extent");
   }
+  if (levels.failed()) return no_memory_for_type();
   TypeBuilder builder;
   VICINITY_TRY(builder.add(typemap_of(old), displacement, levels.data(), levels.size()));
   Result<TypeMap> map = builder.finish();
   if (!map.ok()) return map.status();
-  auto* description = new Description(MPI_COMBINER_SUBARRAY, large);
-  description->integers.push_back(ndims);
-  for (const CountArray& values : {sizes, subsizes, starts}) description->count(values, ndims);
-  description->integers.push_back(order);
-  description->type(old);
-  return whole(*map, stride, description);
+  Description description(MPI_COMBINER_SUBARRAY, large);
+  description.integers.push_back(ndims);
+  for (const CountArray& values : {sizes, subsizes, starts}) description.count(values, ndims);
+  description.integers.push_back(order);
+  description.type(old);
+  return whole(*map, stride, std::move(description));
 }
 
 namespace {
@@ -147,17 +148,15 @@ Status check_grid(const Distribution& grid) {
   return check_order(grid.order);
 }
 
-Description* describe(const Distribution& grid, Datatype& old, bool large) {
-  auto* description = new Description(MPI_COMBINER_DARRAY, large);
-  auto& integers = description->integers;
+Description describe(const Distribution& grid, Datatype& old, bool large) {
+  Description description(MPI_COMBINER_DARRAY, large);
+  auto& integers = description.integers;
   const auto n = static_cast<size_t>(grid.ndims);
-  integers = {grid.size, grid.rank, grid.ndims};
-  description->count(grid.gsizes, grid.ndims);
-  integers.insert(integers.end(), grid.distribs, grid.distribs + n);
-  integers.insert(integers.end(), grid.dargs, grid.dargs + n);
-  integers.insert(integers.end(), grid.psizes, grid.psizes + n);
+  for (int value : {grid.size, grid.rank, grid.ndims}) integers.push_back(value);
+  description.count(grid.gsizes, grid.ndims);
+  for (const int* values : {grid.distribs, grid.dargs, grid.psizes}) integers.append(values, n);
   integers.push_back(grid.order);
-  description->type(old);
+  description.type(old);
   return description;
 }
 
@@ -169,7 +168,8 @@ Result<Datatype*> type_darray(const Distribution& grid, Datatype& old, bool larg
   for (int d = 0; d < grid.ndims; d++)
     if (!multiply(extent, grid.gsizes[static_cast<size_t>(d)], &extent)) return too_large("extent");
   // Processes are numbered in row-major order whatever the order of the array.
-  std::vector<int> coordinates(static_cast<size_t>(grid.ndims));
+  Growing<int> coordinates;
+  if (!coordinates.append(grid.psizes, static_cast<size_t>(grid.ndims))) return no_memory_for_type();
   for (int d = grid.ndims - 1, rank = grid.rank; d >= 0; d--) {
     coordinates[static_cast<size_t>(d)] = rank % grid.psizes[d];
     rank /= grid.psizes[d];

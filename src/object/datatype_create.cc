@@ -3,6 +3,8 @@
 #include "object/datatype_create.h"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 #include "object/pool.h"
 
@@ -11,6 +13,8 @@ namespace vicinity::object {
 Status too_large(const char* what) {
   return fail(MPI_ERR_VALUE_TOO_LARGE, "the %s of the new datatype does not fit into MPI_Count", what);
 }
+
+Status no_memory_for_type() { return fail(MPI_ERR_NO_MEM, "no memory for another datatype"); }
 
 TypeMap typemap_of(const Datatype& type) {
   return {
@@ -97,10 +101,14 @@ Result<TypeMap> TypeBuilder::finish(Padding padding) {
   }
   map.memory = memory_.finish();
   map.signature = signature_.finish();
-  return map;
+  if (!memory_.failed() && !signature_.failed()) return map;
+  drop(map);
+  return no_memory_for_type();
 }
 
-void set_typemap(Datatype& type, const TypeMap& map) {
+bool set_typemap(Datatype& type, const TypeMap& map) {
+  type.layout = new (std::nothrow) Layout{map.memory, map.signature};
+  if (!type.layout) return false;
   type.size = map.size;
   type.lb = map.lb;
   type.extent = map.extent;
@@ -111,45 +119,37 @@ void set_typemap(Datatype& type, const TypeMap& map) {
   type.basic = map.basic;
   type.marked = map.marked;
   type.dense = map.size == 0 || (!map.memory.node && map.extent == map.size);
-  type.layout = new Layout{map.memory, map.signature};
+  return true;
 }
 
-Result<Datatype*> make_type(const TypeMap& map, Description* description) {
+Result<Datatype*> make_type(const TypeMap& map, Description&& description) {
   Datatype* type = make<Datatype>();
-  if (!type) {
-    drop(map);
-    for (Datatype* used : description->types) release(used);
-    delete description;
-    return fail(MPI_ERR_NO_MEM, "no memory for another datatype");
+  if (type && !description.failed() && set_typemap(*type, map)) {
+    type->description = new (std::nothrow) Description(std::move(description));
+    if (type->description) return type;
+    delete type->layout;
   }
-  set_typemap(*type, map);
-  type->description = description;
-  return type;
+  drop(map);
+  if (type) destroy(type);
+  return no_memory_for_type();
 }
 
 // Types can be nested as deep as a program likes, so what the last reference of one lets go is put on
 // a list instead of being followed by recursion.
 void Datatype::finish(Datatype* type) {
-  static thread_local std::vector<Datatype*>* pending = nullptr;
-  if (pending) {
-    pending->push_back(type);
-    return;
-  }
-  std::vector<Datatype*> dead{type};
-  pending = &dead;
-  while (!dead.empty()) {
-    Datatype* next = dead.back();
-    dead.pop_back();
-    if (next->description) {
-      for (Datatype* used : next->description->types) release(used);
-      delete next->description;
-    }
+  static thread_local Datatype* pending = nullptr;
+  static thread_local bool busy = false;
+  type->next_dead = std::exchange(pending, type);
+  if (std::exchange(busy, true)) return;
+  while (Datatype* next = pending) {
+    pending = next->next_dead;
+    delete next->description;
     drop(next->layout->memory);
     drop(next->layout->signature);
     delete next->layout;
     destroy(next);
   }
-  pending = nullptr;
+  busy = false;
 }
 
 namespace {
@@ -170,13 +170,10 @@ Status check_count(MPI_Count value, const char* argument) {
               static_cast<long long>(value));
 }
 
-Result<Datatype*> finish(TypeBuilder& builder, Description* description,
+Result<Datatype*> finish(TypeBuilder& builder, Description& description,
                          TypeBuilder::Padding padding = TypeBuilder::Padding::kNone) {
   Result<TypeMap> map = builder.finish(padding);
-  if (map.ok()) return make_type(*map, description);
-  for (Datatype* used : description->types) release(used);
-  delete description;
-  return map.status();
+  return map.ok() ? make_type(*map, std::move(description)) : map.status();
 }
 
 // Blocks of one type: lengths either all `blocklength` or each its own; displacements in units of `unit`.
@@ -203,24 +200,18 @@ Status add_blocks(TypeBuilder& builder, const Blocks& blocks, const Datatype& ol
 }
 
 Result<Datatype*> vector_of(MPI_Count count, MPI_Count blocklength, MPI_Count bytes, Datatype& old,
-                            Description* description) {
+                            Description& description) {
   TypeBuilder builder;
   const Repetition levels[] = {{blocklength, old.extent}, {count, bytes}};
-  if (Status status = builder.add(typemap_of(old), 0, levels, 2); !status.ok()) {
-    delete description;
-    return status;
-  }
-  description->type(old);
+  VICINITY_TRY(builder.add(typemap_of(old), 0, levels, 2));
+  description.type(old);
   return finish(builder, description);
 }
 
-Result<Datatype*> blocks_of(const Blocks& blocks, Datatype& old, Description* description) {
+Result<Datatype*> blocks_of(const Blocks& blocks, Datatype& old, Description& description) {
   TypeBuilder builder;
-  if (Status status = add_blocks(builder, blocks, old); !status.ok()) {
-    delete description;
-    return status;
-  }
-  description->type(old);
+  VICINITY_TRY(add_blocks(builder, blocks, old));
+  description.type(old);
   return finish(builder, description);
 }
 
@@ -228,8 +219,8 @@ Result<Datatype*> blocks_of(const Blocks& blocks, Datatype& old, Description* de
 
 Result<Datatype*> type_contiguous(MPI_Count count, Datatype& old, bool large) {
   VICINITY_TRY(check_count(count, "count"));
-  auto* description = new Description(MPI_COMBINER_CONTIGUOUS, large);
-  description->count(count);
+  Description description(MPI_COMBINER_CONTIGUOUS, large);
+  description.count(count);
   return vector_of(1, count, 0, old, description);
 }
 
@@ -239,10 +230,10 @@ Result<Datatype*> type_vector(MPI_Count count, MPI_Count blocklength, MPI_Count 
   VICINITY_TRY(check_count(blocklength, "blocklength"));
   MPI_Count bytes = 0;
   if (count > 1 && !multiply(stride, old.extent, &bytes)) return too_large("stride in bytes");
-  auto* description = new Description(MPI_COMBINER_VECTOR, large);
-  description->count(count);
-  description->count(blocklength);
-  description->count(stride);
+  Description description(MPI_COMBINER_VECTOR, large);
+  description.count(count);
+  description.count(blocklength);
+  description.count(stride);
   return vector_of(count, blocklength, bytes, old, description);
 }
 
@@ -250,10 +241,10 @@ Result<Datatype*> type_hvector(MPI_Count count, MPI_Count blocklength, MPI_Count
                                bool large) {
   VICINITY_TRY(check_count(count, "count"));
   VICINITY_TRY(check_count(blocklength, "blocklength"));
-  auto* description = new Description(MPI_COMBINER_HVECTOR, large);
-  description->count(count);
-  description->count(blocklength);
-  description->address(stride);
+  Description description(MPI_COMBINER_HVECTOR, large);
+  description.count(count);
+  description.count(blocklength);
+  description.address(stride);
   return vector_of(count, blocklength, stride, old, description);
 }
 
@@ -261,10 +252,10 @@ Result<Datatype*> type_indexed(MPI_Count count, CountArray blocklengths, CountAr
                                Datatype& old, bool large) {
   VICINITY_TRY(check_count(count, "count"));
   VICINITY_TRY(check_lengths(count, blocklengths));
-  auto* description = new Description(MPI_COMBINER_INDEXED, large);
-  description->count(count);
-  description->count(blocklengths, count);
-  description->count(displacements, count);
+  Description description(MPI_COMBINER_INDEXED, large);
+  description.count(count);
+  description.count(blocklengths, count);
+  description.count(displacements, count);
   return blocks_of({count, 0, blocklengths, displacements, old.extent}, old, description);
 }
 
@@ -272,10 +263,10 @@ Result<Datatype*> type_hindexed(MPI_Count count, CountArray blocklengths, CountA
                                 Datatype& old, bool large) {
   VICINITY_TRY(check_count(count, "count"));
   VICINITY_TRY(check_lengths(count, blocklengths));
-  auto* description = new Description(MPI_COMBINER_HINDEXED, large);
-  description->count(count);
-  description->count(blocklengths, count);
-  description->address(displacements, count);
+  Description description(MPI_COMBINER_HINDEXED, large);
+  description.count(count);
+  description.count(blocklengths, count);
+  description.address(displacements, count);
   return blocks_of({count, 0, blocklengths, displacements, 1}, old, description);
 }
 
@@ -283,10 +274,10 @@ Result<Datatype*> type_indexed_block(MPI_Count count, MPI_Count blocklength, Cou
                                      Datatype& old, bool large) {
   VICINITY_TRY(check_count(count, "count"));
   VICINITY_TRY(check_count(blocklength, "blocklength"));
-  auto* description = new Description(MPI_COMBINER_INDEXED_BLOCK, large);
-  description->count(count);
-  description->count(blocklength);
-  description->count(displacements, count);
+  Description description(MPI_COMBINER_INDEXED_BLOCK, large);
+  description.count(count);
+  description.count(blocklength);
+  description.count(displacements, count);
   return blocks_of({count, blocklength, {}, displacements, old.extent}, old, description);
 }
 
@@ -294,10 +285,10 @@ Result<Datatype*> type_hindexed_block(MPI_Count count, MPI_Count blocklength, Co
                                       Datatype& old, bool large) {
   VICINITY_TRY(check_count(count, "count"));
   VICINITY_TRY(check_count(blocklength, "blocklength"));
-  auto* description = new Description(MPI_COMBINER_HINDEXED_BLOCK, large);
-  description->count(count);
-  description->count(blocklength);
-  description->address(displacements, count);
+  Description description(MPI_COMBINER_HINDEXED_BLOCK, large);
+  description.count(count);
+  description.count(blocklength);
+  description.address(displacements, count);
   return blocks_of({count, blocklength, {}, displacements, 1}, old, description);
 }
 
@@ -314,11 +305,11 @@ Result<Datatype*> type_struct(MPI_Count count, CountArray blocklengths, CountArr
                   reinterpret_cast<void*>(types[index]));
     VICINITY_TRY(builder.add(typemap_of(*old), displacements[index], blocklengths[index]));
   }
-  auto* description = new Description(MPI_COMBINER_STRUCT, large);
-  description->count(count);
-  description->count(blocklengths, count);
-  description->address(displacements, count);
-  for (MPI_Count i = 0; i < count; i++) description->type(*lookup<Datatype>(types[i]));
+  Description description(MPI_COMBINER_STRUCT, large);
+  description.count(count);
+  description.count(blocklengths, count);
+  description.address(displacements, count);
+  for (MPI_Count i = 0; i < count; i++) description.type(*lookup<Datatype>(types[i]));
   return finish(builder, description, TypeBuilder::Padding::kToAlignment);
 }
 
@@ -331,20 +322,20 @@ Result<Datatype*> type_resized(Datatype& old, MPI_Count lb, MPI_Count extent, bo
   map.lb = lb;
   map.extent = extent;
   map.marked = true;
-  auto* description = new Description(MPI_COMBINER_RESIZED, large);
-  description->address(lb);
-  description->address(extent);
-  description->type(old);
-  return make_type(map, description);
+  Description description(MPI_COMBINER_RESIZED, large);
+  description.address(lb);
+  description.address(extent);
+  description.type(old);
+  return make_type(map, std::move(description));
 }
 
 Result<Datatype*> type_dup(Datatype& old) {
   TypeMap map = typemap_of(old);
   hold(map.memory);
   hold(map.signature);
-  auto* description = new Description(MPI_COMBINER_DUP, false);
-  description->type(old);
-  Result<Datatype*> type = make_type(map, description);
+  Description description(MPI_COMBINER_DUP, false);
+  description.type(old);
+  Result<Datatype*> type = make_type(map, std::move(description));
   if (type.ok()) (*type)->committed = old.committed;
   return type;
 }

@@ -54,15 +54,17 @@ class TypeBuilder {
   SequenceBuilder memory_, signature_;
 };
 
-// A new type with this typemap (takes over its references) and this construction.
-Result<Datatype*> make_type(const TypeMap& map, Description* description);
-// Fills a type's numbers and layout; takes over the references.
-void set_typemap(Datatype& type, const TypeMap& map);
+// A new type with this typemap (takes over its references) and this construction. Failures for want of memory
+// that a Description or a builder has kept to itself come out here, or in TypeBuilder::finish().
+Result<Datatype*> make_type(const TypeMap& map, Description&& description);
+// Fills a type's numbers and layout; takes over the references. False: no memory, and nothing is changed.
+bool set_typemap(Datatype& type, const TypeMap& map);
 
 // The C structure { value; index; }.
 TypeMap pair_typemap(const Datatype& value, const Datatype& index);
 
 Status too_large(const char* what);
+Status no_memory_for_type();
 // a*b and a+b that notice overflow.
 inline bool multiply(MPI_Count a, MPI_Count b, MPI_Count* result) {
   return !__builtin_mul_overflow(a, b, result);

@@ -5,7 +5,7 @@
 // The types by precision are predefined but have no name. The same arguments give the same handle, so
 // they are kept for ever once made.
 #include <mutex>
-#include <vector>
+#include <utility>
 
 #include "object/datatype_create.h"
 
@@ -34,21 +34,26 @@ struct Made {
   Datatype* type;
 };
 std::mutex lock;
-std::vector<Made>& made = *new std::vector<Made>;  // never destroyed: the handles stay valid
+Growing<Made>& made = *new Growing<Made>;  // never destroyed: the handles stay valid
 
 Result<Datatype*> predefined_like(MPI_Datatype base, int combiner, int p, int r) {
   std::lock_guard guard(lock);
   for (const Made& m : made)
     if (m.combiner == combiner && m.p == p && m.r == r) return m.type;
   TypeMap map = typemap_of(builtin(base));
-  auto* description = new Description(combiner, false);
-  if (combiner != MPI_COMBINER_F90_INTEGER) description->integers.push_back(p);
-  description->integers.push_back(r);
-  Result<Datatype*> type = make_type(map, description);
+  hold(map.memory);
+  hold(map.signature);
+  Description description(combiner, false);
+  if (combiner != MPI_COMBINER_F90_INTEGER) description.integers.push_back(p);
+  description.integers.push_back(r);
+  Result<Datatype*> type = make_type(map, std::move(description));
   if (!type.ok()) return type;
+  if (!made.push_back({combiner, p, r, *type})) {
+    release(*type);
+    return no_memory_for_type();
+  }
   (*type)->committed = true;
   (*type)->permanent = true;
-  made.push_back({combiner, p, r, *type});
   return type;
 }
 

@@ -3,6 +3,7 @@
 #include "object/datatype_layout.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace vicinity::object {
@@ -23,7 +24,8 @@ Piece moved(Piece piece, int64_t by) {
 }
 
 Node* new_loop(const Piece& child, int64_t count, int64_t stride) {
-  Node* node = new Node;
+  Node* node = new (std::nothrow) Node;
+  if (!node) return nullptr;
   node->kind = child.node ? Shape::kLoop : Shape::kStrided;
   node->height = height(child) + 1;
   node->bytes = child.bytes * count;
@@ -39,14 +41,12 @@ Node* new_loop(const Piece& child, int64_t count, int64_t stride) {
 
 // Frees a node whose last reference is gone, and what only it referred to, without recursion: trees
 // can be as deep as a program nests its types.
-void free_tree(const Node* root) {
-  std::vector<const Node*> dead{root};
-  while (!dead.empty()) {
-    const Node* node = dead.back();
-    dead.pop_back();
+void free_tree(const Node* dead) {
+  while (const Node* node = dead) {
+    dead = node->next_dead;
     auto let_go = [&dead](const Piece& piece) {
       if (piece.node && piece.node->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
-        dead.push_back(piece.node);
+        piece.node->next_dead = std::exchange(dead, piece.node);
     };
     if (node->kind == Shape::kLoop) let_go({0, 0, node->child, nullptr});
     if (node->kind == Shape::kSequence)
@@ -67,6 +67,7 @@ void drop(const Piece& piece) {
 }
 
 Piece repeat(const Piece& piece, int64_t count, int64_t stride) {
+  if (piece.bytes < 0) return kNoMemory;
   if (count <= 0 || piece.bytes == 0) return {};
   if (count == 1) {
     hold(piece);
@@ -83,6 +84,7 @@ Piece repeat(const Piece& piece, int64_t count, int64_t stride) {
   } else {
     result.node = new_loop(piece, count, stride);
   }
+  if (!result.node) return kNoMemory;
   result.unit = nullptr;
   return result;
 }
@@ -93,7 +95,9 @@ SequenceBuilder::~SequenceBuilder() {
 
 void SequenceBuilder::add(const Piece& piece) {
   if (piece.bytes == 0) return;
-  if (!piece.node)
+  if (piece.bytes < 0)
+    failed_ = true;
+  else if (!piece.node)
     add_run(piece);
   else
     add_tree(piece);
@@ -107,7 +111,7 @@ void SequenceBuilder::add_run(const Piece& run) {
       return;
     }
   }
-  pieces_.push_back(run);
+  keep(run);
 }
 
 void SequenceBuilder::add_tree(const Piece& tree) {
@@ -124,7 +128,7 @@ void SequenceBuilder::add_tree(const Piece& tree) {
     for (int64_t i = 0; i < node.count; i++) add_run(moved(node.entries[i].piece, tree.offset));
     drop(tree);
   } else {
-    pieces_.push_back(tree);
+    keep(tree);
   }
 }
 
@@ -146,8 +150,13 @@ bool SequenceBuilder::equal(size_t from, size_t to) const {
 }
 
 Piece SequenceBuilder::scattered(size_t from, size_t to) {
-  Node* node = new Node;
-  auto* offsets = new int64_t[to - from];
+  Node* node = new (std::nothrow) Node;
+  auto* offsets = new (std::nothrow) int64_t[to - from];
+  if (!node || !offsets) {
+    delete node;
+    delete[] offsets;
+    return no_memory();
+  }
   const int64_t origin = pieces_[from].offset;
   for (size_t i = from; i < to; i++) offsets[i - from] = pieces_[i].offset - origin;
   node->kind = Shape::kScattered;
@@ -165,11 +174,16 @@ Piece SequenceBuilder::group(size_t from, size_t to) {
   if (uniform(from, to, &stride)) {
     Piece all = repeat(pieces_[from], static_cast<int64_t>(to - from), stride);
     for (size_t i = from; i < to; i++) drop(std::exchange(pieces_[i], {}));
-    return all;
+    return all.bytes < 0 ? no_memory() : all;
   }
   if (equal(from, to)) return scattered(from, to);
-  Node* node = new Node;
-  Entry* entries = new Entry[to - from];
+  Node* node = new (std::nothrow) Node;
+  Entry* entries = new (std::nothrow) Entry[to - from];
+  if (!node || !entries) {
+    delete node;
+    delete[] entries;
+    return no_memory();
+  }
   const int64_t origin = pieces_[from].offset;
   node->kind = Shape::kTable;
   node->count = static_cast<int64_t>(to - from);
@@ -189,21 +203,28 @@ Piece SequenceBuilder::group(size_t from, size_t to) {
 
 Piece SequenceBuilder::finish() {
   // Neighbouring runs become one leaf each, so that the walker's inner loop sees many at once.
-  std::vector<Piece> groups;
+  if (failed()) return {};
+  Growing<Piece> groups;
   int64_t ignored = 0;
   if (!uniform(0, pieces_.size(), &ignored)) {
     for (size_t i = 0; i < pieces_.size();) {
       size_t end = i + 1;
       if (!pieces_[i].node)
         while (end < pieces_.size() && !pieces_[end].node) end++;
-      groups.push_back(group(i, end));
+      const Piece piece = group(i, end);
+      if (!groups.push_back(piece)) drop(piece);
       i = end;
+    }
+    failed_ |= groups.failed();
+    if (failed_) {
+      for (const Piece& piece : groups) drop(piece);
+      return {};
     }
     pieces_ = std::move(groups);
   }
-  if (pieces_.empty()) return {};
+  if (failed() || pieces_.empty()) return {};
   Piece all = group(0, pieces_.size());
-  pieces_.clear();
+  if (!failed_) pieces_.clear();  // else the destructor gives back what they hold
   return all;
 }
 

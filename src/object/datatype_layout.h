@@ -9,6 +9,9 @@
 // Invariants: no Node and no entry of a Node has 0 bytes; every Node has count >= 2; height is 1 for the
 // leaves (Strided, Scattered and Table), and one more than the highest child's else.
 //
+// Without memory for a node a Piece is kNoMemory (its bytes are -1, and it has no node); what is made of
+// such a piece is kNoMemory too, and a SequenceBuilder that got one has failed().
+//
 // Two trees are kept for a type. The first says where the bytes are in memory (unit == nullptr). The
 // second, the signature, says of what kind the bytes are once packed: its runs carry the predefined
 // type they consist of (unit) and merge only with runs of the same one.
@@ -16,9 +19,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
 #include "object/datatype.h"
+#include "object/growing.h"
 
 namespace vicinity::object {
 
@@ -31,6 +34,8 @@ struct Piece {
   const Datatype* unit = nullptr;  // of a run in a signature
 };
 
+inline constexpr Piece kNoMemory{0, -1, nullptr, nullptr};
+
 struct Entry {
   Piece piece;
   int64_t before = 0;  // data bytes of the entries before this one
@@ -39,6 +44,7 @@ struct Entry {
 // What the walker reads (Shape, datatype.h) and what keeps it alive.
 struct Node : Shape {
   mutable std::atomic<int32_t> references{1};
+  mutable const Node* next_dead = nullptr;  // while it is being freed
   // Of a signature: basic elements, and bytes in the external32 representation.
   int64_t elements = 0;
   int64_t external = 0;
@@ -96,6 +102,7 @@ class SequenceBuilder {
   // Takes over the caller's reference. REQUIRES: no overflow (the caller has checked the bounds).
   void add(const Piece& piece);
   Piece finish();
+  bool failed() const { return failed_ || pieces_.failed(); }
 
  private:
   void add_run(const Piece& run);
@@ -105,7 +112,16 @@ class SequenceBuilder {
   Piece scattered(size_t from, size_t to);
   Piece group(size_t from, size_t to);
 
-  std::vector<Piece> pieces_;
+  void keep(const Piece& piece) {
+    if (!pieces_.push_back(piece)) drop(piece);
+  }
+  Piece no_memory() {
+    failed_ = true;
+    return kNoMemory;
+  }
+
+  Growing<Piece> pieces_;
+  bool failed_ = false;
 };
 
 }  // namespace vicinity::object

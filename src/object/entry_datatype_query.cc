@@ -69,7 +69,7 @@ Result<const Description*> describe(MPI_Datatype handle, bool small) {
 }
 
 template <class T>
-Status copy_out(const std::vector<T>& values, MPI_Count most, T* out, const char* name) {
+Status copy_out(const Growing<T>& values, MPI_Count most, T* out, const char* name) {
   if (most < static_cast<MPI_Count>(values.size()))
     return fail(MPI_ERR_ARG, "argument `max_%s` is %lld, the datatype has %zu", name,
                 static_cast<long long>(most), values.size());
@@ -85,8 +85,10 @@ Status contents(const Description& d, MPI_Count integers, MPI_Count addresses, M
                 "a named predefined datatype has no contents (its combiner is MPI_COMBINER_NAMED)");
   VICINITY_TRY(copy_out(d.integers, integers, array_of_integers, "integers"));
   VICINITY_TRY(copy_out(d.addresses, addresses, array_of_addresses, "addresses"));
-  std::vector<MPI_Datatype> handles;
-  for (Datatype* type : d.types) handles.push_back(handle_of(*type));
+  Growing<MPI_Datatype> handles;
+  for (Datatype* type : d.types)
+    if (!handles.push_back(handle_of(*type)))
+      return fail(MPI_ERR_NO_MEM, "no memory for the list of %zu datatypes", d.types.size());
   VICINITY_TRY(copy_out(handles, types, array_of_datatypes, "datatypes"));
   for (Datatype* type : d.types) hand_out(*type);
   return kOk;

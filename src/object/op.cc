@@ -101,6 +101,13 @@ Status check_op(const Op& op, const Datatype& type) {
               type.name[0] ? type.name : "this unnamed predefined datatype");
 }
 
+void set_logical_values(int size, const void* truth, const void* falsehood) {
+  const Basic basic = keep_logical_values(size, truth, falsehood);
+  for (const Row& row : kRows)
+    if (Kernel kernel = kernel_logical(row.fold, basic))
+      table[reinterpret_cast<uintptr_t>(row.constant)].kernels[static_cast<size_t>(basic)] = kernel;
+}
+
 void reduce_local(const void* in, void* inout, MPI_Count count, Datatype& type, const Op& op) {
   if (count <= 0) return;
   if (Kernel fold = kernel(op, type.basic)) return fold(in, inout, static_cast<size_t>(count));

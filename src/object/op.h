@@ -32,6 +32,10 @@ Status check_op(const Op& op, const Datatype& type);
 // The kernel of a predefined op for a basic type, vectorised where that pays; nullptr when not allowed.
 Kernel kernel(const Op& op, Basic basic);
 
+// Fortran's .TRUE. and .FALSE. of the LOGICAL of `size` bytes (1, 2, 4, 8 or 16) for MPI_LAND, MPI_LOR and
+// MPI_LXOR from now on. REQUIRES: no reduction is in progress.
+void set_logical_values(int size, const void* truth, const void* falsehood);
+
 // inout = in op inout over (count, type); user functions are called as the standard says, with counts
 // beyond INT_MAX cut into pieces for the int form. `op` has passed check_op.
 void reduce_local(const void* in, void* inout, MPI_Count count, Datatype& type, const Op& op);

@@ -35,6 +35,10 @@ enum class Fold : uint8_t {
 Kernel kernel_any(Fold fold, Basic basic);
 Kernel kernel_avx2(Fold fold, Basic basic);  // a subset; nullptr: use kernel_any
 Kernel kernel_pair(Fold fold, Basic basic);  // MINLOC and MAXLOC
+// Logical operations with values of .TRUE. and .FALSE. that keep_logical_values() was told for the LOGICAL
+// of `size` bytes; that returns which basic type it is, kNone if there is none of that size.
+Kernel kernel_logical(Fold fold, Basic basic);
+Basic keep_logical_values(int size, const void* truth, const void* falsehood);
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "entry_world.h"
+#include "object/op.h"
 #include "object/pool.h"
 #include "world/instance.h"
 
@@ -14,12 +15,14 @@ namespace {
 
 Info* fortran_info = nullptr;  // set once by MPI_Abi_set_fortran_info
 
+// The values of .TRUE. and .FALSE. for each size of LOGICAL: 1, 2, 4, 8, 16 bytes.
 struct Booleans {
-  int size = 0;  // 0: not set
+  bool set = false;
   unsigned char truth[16], falsehood[16];
-} booleans;
+} booleans[5];
 
 bool is_logical_size(int size) { return size == 1 || size == 2 || size == 4 || size == 8 || size == 16; }
+Booleans& of_size(int size) { return booleans[__builtin_ctz(static_cast<unsigned>(size))]; }
 
 Status check_size(int size) {
   return is_logical_size(size)
@@ -62,19 +65,23 @@ Status abi_set_fortran_info(Info* info) {
 
 Status abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false, int* is_set) {
   VICINITY_TRY(check_size(logical_size));
-  *is_set = booleans.size == logical_size;
-  if (!*is_set) return kOk;
-  std::memcpy(logical_true, booleans.truth, static_cast<size_t>(logical_size));
-  std::memcpy(logical_false, booleans.falsehood, static_cast<size_t>(logical_size));
+  const Booleans& values = of_size(logical_size);
+  *is_set = values.set;
+  if (!values.set) return kOk;
+  std::memcpy(logical_true, values.truth, static_cast<size_t>(logical_size));
+  std::memcpy(logical_false, values.falsehood, static_cast<size_t>(logical_size));
   return kOk;
 }
 
 Status abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical_false) {
   VICINITY_TRY(check_size(logical_size));
-  if (booleans.size) return fail(MPI_ERR_ABI, "the values of Fortran's .TRUE. and .FALSE. were set before");
-  std::memcpy(booleans.truth, logical_true, static_cast<size_t>(logical_size));
-  std::memcpy(booleans.falsehood, logical_false, static_cast<size_t>(logical_size));
-  booleans.size = logical_size;
+  Booleans& values = of_size(logical_size);
+  if (values.set)
+    return fail(MPI_ERR_ABI, "Fortran's .TRUE. and .FALSE. of %d bytes were set before", logical_size);
+  std::memcpy(values.truth, logical_true, static_cast<size_t>(logical_size));
+  std::memcpy(values.falsehood, logical_false, static_cast<size_t>(logical_size));
+  values.set = true;
+  object::set_logical_values(logical_size, logical_true, logical_false);
   return kOk;
 }
 
