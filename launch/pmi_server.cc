@@ -2,6 +2,7 @@
 // One function per concern; texts are made and checked by wireup/pmi_messages.h alone.
 #include "launch/pmi_server.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace vicinity::launch {
@@ -82,7 +83,7 @@ Status PmiServer::handle(int local, const Shape& shape, const Message& request) 
   } else if (is(pmi1::kUniverse)) {
     answer(client, shape, {std::to_string(universe_size_)});
   } else if (is(pmi1::kPut)) {
-    return put(client, request);
+    return put(local, request);
   } else if (is(pmi1::kGet)) {
     get(client, request);
   } else if (is(pmi1::kBarrier)) {
@@ -99,7 +100,8 @@ Status PmiServer::handle(int local, const Shape& shape, const Message& request) 
   return base::kOk;
 }
 
-Status PmiServer::put(Client& client, const Message& request) {
+Status PmiServer::put(int local, const Message& request) {
+  Client& client = clients_[static_cast<size_t>(local)];
   const std::string& key = *request.find("key");
   const std::string& value = *request.find("value");
   if (*request.find("kvsname") != job_) {
@@ -107,8 +109,17 @@ Status PmiServer::put(Client& client, const Message& request) {
   } else if (key.empty() || key.size() >= pmi1::kKeyMax || value.size() >= pmi1::kValueMax) {
     refuse(client, pmi1::kPut.reply, "key or value is too long");
   } else {
+    const auto old = values_.find(key);
+    const size_t gone = old == values_.end() ? 0 : std::min(client.bytes, key.size() + old->second.size());
+    const size_t bytes = client.bytes - gone + key.size() + value.size();
+    if (bytes > kMostBytes)
+      return fail(kOther,
+                  "has put more than %zu KiB of keys and values into the key-value store of this job (PMI); "
+                  "the key that did not fit is `%s`",
+                  kMostBytes >> 10, key.c_str());
+    client.bytes = bytes;
     values_.insert_or_assign(key, value);
-    fresh_.emplace_back(key, value);
+    fresh_.insert_or_assign(key, value);
     answer(client, pmi1::kPut, {"0"});
   }
   return base::kOk;
@@ -133,6 +144,12 @@ void PmiServer::refuse(Client& client, const char* reply, std::string_view reaso
   for (char& c : words) c = c == ' ' ? '_' : c;
   auto line = wireup::format_pmi1({reply, {{"rc", "-1"}, {"msg", words}, {"value", "unknown"}}});
   if (line.ok()) client.output += *line;
+}
+
+Pairs PmiServer::take_pairs() {
+  Pairs pairs(fresh_.begin(), fresh_.end());
+  fresh_.clear();
+  return pairs;
 }
 
 bool PmiServer::barrier_is_full() {

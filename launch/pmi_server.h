@@ -27,6 +27,9 @@ struct AbortRequest {
 
 class PmiServer {
  public:
+  // What one rank may put in all, keys and values: a thousand times what an MPI library needs.
+  static constexpr size_t kMostBytes = 1 << 20;
+
   explicit PmiServer(const Start& job);
 
   // Bytes that local rank `local` has sent; complete lines are answered into output(). A failure is a
@@ -40,7 +43,7 @@ class PmiServer {
   // Is any rank waiting in a barrier, so that a rank that has ended is missed?
   bool anyone_waits() const { return waiting_ > 0; }
   // What local ranks have put since the last barrier.
-  Pairs take_pairs() { return std::exchange(fresh_, {}); }
+  Pairs take_pairs();
   // The barrier is complete: adds what other hosts have put, lets every local rank go on.
   void release(const Pairs& pairs);
   std::optional<AbortRequest> take_abort() { return std::exchange(abort_, std::nullopt); }
@@ -50,12 +53,13 @@ class PmiServer {
     std::string input, output;
     RankEnd progress = RankEnd::kNeverInMpi;
     int appnum = 0;
+    size_t bytes = 0;  // of the pairs that it has put
     bool waits = false;
     bool inside_mcmd = false;  // between "mcmd=spawn" and "endcmd"
   };
   base::Status handle_line(int local, std::string_view line);
   base::Status handle(int local, const wireup::Shape& shape, const wireup::Message& request);
-  base::Status put(Client& client, const wireup::Message& request);
+  base::Status put(int local, const wireup::Message& request);
   void get(Client& client, const wireup::Message& request);
   void answer(Client& client, const wireup::Shape& shape,
               std::initializer_list<std::string_view> values = {});
@@ -65,7 +69,7 @@ class PmiServer {
   int universe_size_;
   std::vector<Client> clients_;
   std::unordered_map<std::string, std::string> values_;
-  Pairs fresh_;
+  std::unordered_map<std::string, std::string> fresh_;
   size_t waiting_ = 0;
   bool full_reported_ = false;
   std::optional<AbortRequest> abort_;

@@ -45,6 +45,23 @@ TEST_F(PmiServerTest, AnswersAsHydraDoes) {
   EXPECT_EQ(server_.progress(0), RankEnd::kNeverInMpi);
 }
 
+TEST_F(PmiServerTest, ARankCannotFillTheMemoryOfMpiexec) {
+  init_both();
+  const std::string value(1000, 'v');
+  const auto put = [&](int local, const std::string& key) {
+    return server_.receive(local, "cmd=put kvsname=j key=" + key + " value=" + value + "\n");
+  };
+  // The same key again and again takes no more room.
+  for (int i = 0; i < 3000; i++) ASSERT_TRUE(put(0, "same").ok());
+  EXPECT_EQ(server_.take_pairs().size(), 1u);
+  int kept = 0;
+  while (put(0, "key" + std::to_string(kept)).ok()) ASSERT_LT(++kept, 3000);
+  EXPECT_GT(kept, 900);
+  EXPECT_NE(std::string(vicinity::base::failure_text(vicinity::base::kOther)).find("1024 KiB"),
+            std::string::npos);
+  EXPECT_TRUE(put(1, "other").ok());  // its neighbour goes on
+}
+
 TEST_F(PmiServerTest, BarrierWaitsForAllAndCarriesPairs) {
   init_both();
   EXPECT_EQ(ask(0, "cmd=put kvsname=j key=a value=b"), "cmd=put_result rc=0\n");

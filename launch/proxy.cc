@@ -13,8 +13,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
+#include <string_view>
 
 #include "base/clock.h"
+#include "region/backing.h"
 
 namespace vicinity::launch {
 namespace {
@@ -47,7 +50,22 @@ int Proxy::run() {
     while (forward_once(i, ranks_[i].child.output, 1) || forward_once(i, ranks_[i].child.error, 2)) {
     }
   flush_control();
+  sweep_regions();
   return 0;
+}
+
+// What ranks that were killed while they made their region's file have left behind.
+void Proxy::sweep_regions() const {
+  if (!job_) return;
+  constexpr std::string_view kName = "VICINITY_REGION_DIR=";
+  std::set<std::string> directories;
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    std::string directory = region::File::directory();
+    for (const std::string& entry : environment_of(i))
+      if (entry.starts_with(kName)) directory = entry.substr(kName.size());
+    directories.insert(directory);
+  }
+  for (const std::string& directory : directories) region::File::sweep(directory);
 }
 
 void Proxy::trouble(int rank, int exit_code, const std::string& text) {

@@ -71,6 +71,7 @@ class Proxy {
   void rank_ended(size_t index, int wait_status);
   void signal_all(int signal);
   void end_all();
+  void sweep_regions() const;
   int wait_ms() const;
 
   int in_, out_;

@@ -159,7 +159,8 @@ void File::sweep(const std::string& directory) {
     Descriptor fd(openat(dirfd(dir), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat info;
     if (fd.get() < 0 || fstat(fd.get(), &info) != 0) continue;
-    if (time(nullptr) - info.st_mtime < 60) continue;  // perhaps its creator is about to lock it
+    // Its creator may be about to lock it; it does that before it gives it a size.
+    if (info.st_size == 0 && time(nullptr) - info.st_mtime < 60) continue;
     if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) continue;
     VICINITY_LOG(kInfo, "removing %s/%s, left behind by a job that died", directory.c_str(), entry->d_name);
     unlinkat(dirfd(dir), entry->d_name, 0);

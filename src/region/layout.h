@@ -105,11 +105,15 @@ struct WakeLine {
   uint8_t reserved[60];
 };
 struct HintLine {
-  uint64_t bits[8];  // bit s: section s has opened its ring towards the owner
+  uint64_t bits[8];  // bit s: section s has opened its ring towards the owner, or has refused it
 };
 static_assert(sizeof(StatusLine) == kLineBytes && offsetof(StatusLine, state) == 0);
 static_assert(sizeof(WakeLine) == kLineBytes && offsetof(WakeLine, word) == 0);
 static_assert(sizeof(HintLine) == kLineBytes && kMostSections == 8 * 64);
+
+// The owner's byte for each other section (opened[n]). kRefused: it neither writes to nor reads from that one
+// any more, because it got something invalid, or takes it for dead.
+enum Opened : uint8_t { kNotOpened = 0, kOpened = 1, kRefused = 2 };
 
 // How far the owner of the section has read one other section's ring towards it.
 struct Credit {

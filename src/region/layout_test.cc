@@ -179,5 +179,19 @@ TEST(Backings, AFileIsPrivateAndLeftoversAreSweptUp) {
   EXPECT_NE(access(offer.path.c_str(), F_OK), 0);
 }
 
+// A file whose creator was killed goes at once; one without a size may be somebody's who is about to lock it.
+TEST(Backings, AnOrphanIsSweptUpAtOnceUnlessItIsEmpty) {
+  const std::string path =
+      "/dev/shm/vicinity-region-" + std::to_string(getuid()) + "-orphan" + std::to_string(getpid());
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  ASSERT_GE(fd, 0);
+  File::sweep("/dev/shm");
+  EXPECT_EQ(access(path.c_str(), F_OK), 0);
+  ASSERT_EQ(ftruncate(fd, 4096), 0);
+  close(fd);
+  File::sweep("/dev/shm");
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
 }  // namespace
 }  // namespace vicinity::region

@@ -44,7 +44,7 @@ Port::Port(const region::Mapping& mapping, const region::Geometry& geometry, con
     parts.proc = options.procs[s];
     receivers_[s] = Receiver(parts);
   }
-  watched_[options.self] = 1;
+  watched_[options.self] = kClosed;
 }
 
 void Port::attach() {
@@ -168,8 +168,14 @@ void Port::cool() {
 }
 
 void Port::admit(uint32_t section) {
-  if (section >= geometry_.sections || watched_[section]) return;
-  watched_[section] = 1;
+  if (section >= geometry_.sections || watched_[section] == kClosed) return;
+  if (opened(section) == region::kRefused) [[unlikely]] {
+    refusals_.push_back(section);
+    lies_ = true;
+    return;
+  }
+  if (watched_[section]) return;
+  watched_[section] = kWatched;
   receivers_[section].last_pass = pass_;
   watches_[active_++] = receivers_[section].watch(section);
   std::swap(watches_[active_ - 1], watches_[hot_]);
@@ -188,10 +194,26 @@ void Port::admit_hinted() {
 // Another process may have spoilt our hints; each sender's own byte tells the truth.
 void Port::admit_forgotten() {
   for (uint32_t s = 0; s < geometry_.sections; ++s) {
-    if (watched_[s]) continue;
-    const auto* opened = mapping_.at<uint8_t>(geometry_.section(s) + geometry_.opened + options_.self);
-    if (__atomic_load_n(opened, __ATOMIC_ACQUIRE) != 0) admit(s);
+    if (!watched_[s] && opened(s) != region::kNotOpened) admit(s);
   }
+}
+
+// That section's own byte about us.
+uint8_t Port::opened(uint32_t section) const {
+  const auto* byte = mapping_.at<uint8_t>(geometry_.section(section) + geometry_.opened + options_.self);
+  return __atomic_load_n(byte, __ATOMIC_ACQUIRE);
+}
+
+// What we will never read must not be waited for: its next poll, or its sleep, finds our byte.
+void Port::tell_refused(uint32_t section) {
+  const uint64_t own = geometry_.section(options_.self), other = geometry_.section(section);
+  __atomic_store_n(mapping_.at<uint8_t>(own + geometry_.opened + section), uint8_t{region::kRefused},
+                   __ATOMIC_RELEASE);
+  uint64_t* hints = mapping_.at<region::HintLine>(other + geometry_.hints)->bits;
+  __atomic_fetch_or(hints + options_.self / 64, uint64_t{1} << (options_.self % 64), __ATOMIC_SEQ_CST);
+  const Bell its = bell(section);
+  full_fence();
+  its.ring(__atomic_load_n(its.state, __ATOMIC_SEQ_CST));
 }
 
 void Port::drop(const Watch& watch) {
@@ -204,13 +226,17 @@ void Port::drop(const Watch& watch) {
 }
 
 void Port::close(uint32_t section) {
-  watched_[section] = 1;
+  if (std::exchange(watched_[section], kClosed) == kClosed) return;
+  tell_refused(section);
   for (uint32_t i = 0; i < active_; ++i)
     if (watches_[i].peer == section) return drop(watches_[i]);
 }
 
 void Port::report_lies() {
   lies_ = false;
+  for (uint32_t section : std::exchange(refusals_, {}))
+    if (watched_[section] != kClosed)
+      lose(section, "it has closed the connection, for it got something invalid or takes us for dead");
   for (uint32_t i = 0; i < active_;) {
     const uint32_t section = watches_[i].peer;
     const char* why = receivers_[section].failure();
@@ -218,11 +244,15 @@ void Port::report_lies() {
       ++i;
       continue;
     }
-    close(section);
-    if (on_lie) on_lie(receivers_[section].proc(), why);
-    sink_.lost(receivers_[section].proc(), why);
+    lose(section, why);
     i = 0;
   }
+}
+
+void Port::lose(uint32_t section, const char* why) {
+  close(section);
+  if (on_lie) on_lie(receivers_[section].proc(), why);
+  sink_.lost(receivers_[section].proc(), why);
 }
 
 bool Port::register_membarrier() {

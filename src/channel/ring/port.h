@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/progress.h"
 #include "base/status.h"
@@ -59,9 +60,9 @@ class Port final : public base::Poller, public base::Sleeper {
   void sleep(int timeout_us) override;
   void wake_self() override;
 
-  // Reads no more from that section.
+  // Reads no more from that section, and tells it so.
   void close(uint32_t section);
-  // Called when a peer lied, before Sink::lost(): whoever holds the sender closes it.
+  // Called when a peer lied, or has closed us, before Sink::lost(): whoever holds the sender closes it.
   void (*on_lie)(Proc peer, const char* why) = nullptr;
   const Receiver& receiver(uint32_t section) const { return receivers_[section]; }
 
@@ -76,6 +77,9 @@ class Port final : public base::Poller, public base::Sleeper {
   void cool();
   void admit_hinted();
   void admit(uint32_t section);
+  uint8_t opened(uint32_t section) const;
+  void tell_refused(uint32_t section);
+  void lose(uint32_t section, const char* why);
   void admit_forgotten();
   void drop(const Watch& watch);
   void report_lies();
@@ -96,7 +100,9 @@ class Port final : public base::Poller, public base::Sleeper {
   bool polling_ = false, lies_ = false;
   uint32_t hint_words_ = 0;
   std::unique_ptr<Receiver[]> receivers_;
-  std::unique_ptr<uint8_t[]> watched_;  // 1: in watches_ now or closed for good
+  enum Watched : uint8_t { kUnwatched, kWatched, kClosed };
+  std::unique_ptr<uint8_t[]> watched_;  // Watched: kWatched is in watches_, kClosed never again
+  std::vector<uint32_t> refusals_;      // sections that have closed us, not reported yet
   uint32_t wake_seen_ = 0;
   uint32_t retries_ = 0;  // sends without room since we were last awake
 };

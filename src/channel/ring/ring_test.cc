@@ -75,6 +75,10 @@ class Pair : public testing::Test, protected Ports {
     ports[1]->poll();
     ports[1]->poll();
     ASSERT_EQ(sinks[1].losses.size(), 1u) << what;
+    // The liar learns of it, once, and whether or not it has ever got anything from there.
+    for (int i = 0; i < 3; ++i) ports[0]->poll();
+    ASSERT_EQ(sinks[0].losses.size(), 1u) << what;
+    EXPECT_NE(sinks[0].losses[0].find("closed the connection"), std::string::npos);
     // The pair is closed, others are not.
     EXPECT_EQ(other.send(tagged(9), "x", 1), Answer::kDone);
     ports[1]->poll();

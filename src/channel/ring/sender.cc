@@ -58,7 +58,7 @@ Sender::Sender(const SenderParts& parts)
 void Sender::open() {
   open_ = true;
   room_ = parts_.line_count;
-  __atomic_store_n(parts_.opened, uint8_t{1}, __ATOMIC_RELEASE);
+  __atomic_store_n(parts_.opened, uint8_t{region::kOpened}, __ATOMIC_RELEASE);
   const uint64_t bit = uint64_t{1} << (parts_.own_section % 64);
   __atomic_fetch_or(parts_.receiver_hints + parts_.own_section / 64, bit, __ATOMIC_SEQ_CST);
 }
