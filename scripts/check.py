@@ -45,10 +45,12 @@ def core(quick):
     kills = ["--kills", "20"] if quick else []
     return [
         ("build", "compile everything, warnings are errors",
-         [(configure(PREFIX, "-DVICINITY_SANITIZE="), {}), (["ninja", "-C", PREFIX], {})]),
+         [([*SETUP, "mpich", "openmpi"], {}),
+          (configure(PREFIX, "-DVICINITY_SANITIZE=", f"-DVICINITY_ORACLE_MPICH={ROOT}/.venv-mpich"), {}),
+          (["ninja", "-C", PREFIX], {})]),
         ("tidy", "style of the sources", [(["python3", "-B", "test/tidy.py"], {})]),
         ("unit", "ctest: unit tests, the ABI, generated files, launch and wire-up",
-         [([*SETUP, "mpich", "openmpi"], {}), (ctest(PREFIX, "-E", r"^fuzz\."), {})]),
+         [(ctest(PREFIX, "-E", r"^fuzz\."), {})]),
         ("mpi", "our own MPI programs, chapter by chapter", [(mpi(PREFIX), {})]),
         ("examples", "a project that uses find_package(MPI)",
          [(["cmake", "-S", "examples", "-B", "build/check/examples",
@@ -75,25 +77,51 @@ def suites(quick):
         ("hpcc", "HPCC on 2 and 4 ranks",
          [([*SETUP, "hpcc-source"], {}), (["test/suites/hpcc/run", "--prefix", PREFIX], {})]),
         ("mpich", "MPICH's own suite",
-         [([*SETUP, "mpich-source"], {}), (["test/suites/mpich/run", "--prefix", PREFIX], {})]),
+         [([*SETUP, "mpich-source"], {}), (["test/suites/mpich/run", "--prefix", PREFIX, "--stale"], {})]),
     ]
 
 
+# What the stage `thread` runs: the rest has no threads of its own.
+THREADED = ("src/base/all", "src/region/all", "src/channel/all", "test/conformance/all", "mpi_abi", "mpiexec")
+
+
 def sanitizers():
+    """Bounded: suites that take long under a sanitizer are the stage `address-suites`."""
     address, thread = "build/address", "build/thread"
+    instrumented = "--flags=-fsanitize=address,undefined"
     return [
-        ("address", "ctest and our MPI programs under AddressSanitizer and UndefinedBehaviorSanitizer",
-         [(configure(address, "-DVICINITY_SANITIZE=address;undefined"), {}),
+        ("address", "unit tests, our MPI programs, faults and mpi4py on 2 ranks under ASan and UBSan",
+         [([*SETUP, "mpi4py"], {}),
+          (configure(address, "-DVICINITY_SANITIZE=address;undefined"), {}),
           (["ninja", "-C", address], {}),
-          (ctest(address, "-E", r"^(abi|fuzz)\."), ASAN),
-          (mpi(address, "--flags=-fsanitize=address,undefined", "--folder=build/check/mpi-address",
-               "--scale=4"), ASAN)]),
+          (ctest(address, "-E", r"^abi\.(header|removed)"), ASAN),
+          (mpi(address, instrumented, "--folder=build/check/mpi-address", "--scale=4", "--most=4"), ASAN),
+          (["test/faults/run", "--prefix", address, "--folder=build/check/faults-address", "--kills=10",
+            "--limit=5"], ASAN),
+          (["test/suites/mpi4py/run", "--prefix", address, "--folder=build/check/mpi4py-address",
+            "--ranks=2"], {})]),
         ("thread", "base, region, channel and THREAD_MULTIPLE programs under ThreadSanitizer",
          [(configure(thread, "-DVICINITY_SANITIZE=thread"), {}),
-          (["ninja", "-C", thread], {}),
-          (ctest(thread, "-R", r"^unit\.(base|region|channel)"), TSAN),
+          (["ninja", "-C", thread, *THREADED], {}),
+          (ctest(thread, "-R", r"^(unit\.(base|region|channel)|conformance)\."), TSAN),
           (mpi(thread, "--flags=-fsanitize=thread", "--folder=build/check/mpi-thread", "--scale=6",
                "threads"), TSAN)]),
+    ]
+
+
+def sanitized_suites():
+    address = "build/address"
+    return [
+        ("address-suites", "the suites of others, and programs on many ranks, under ASan and UBSan",
+         [([*SETUP, "mpi4py", "hpcc-source", "mpich-source"], {}),
+          (mpi(address, "--flags=-fsanitize=address,undefined", "--folder=build/check/mpi-address",
+               "--scale=8"), ASAN),
+          (["test/suites/mpi4py/run", "--prefix", address, "--folder=build/check/mpi4py-address",
+            "--ranks=4"], {}),
+          (["test/suites/mpich/run", "--prefix", address, "--folder=build/check/mpich-address",
+            "--timeout=180"], {**ASAN, "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1"}),
+          (["test/suites/hpcc/run", "--prefix", address, "--folder=build/check/hpcc-address",
+            "--size=500", "--timeout=600"], {**ASAN, "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1"})]),
     ]
 
 
@@ -173,21 +201,21 @@ def main():
         "--quick", action="store_true", help="fewer ranks, fewer kills; no suites, no sanitizers"
     )
     parser.add_argument(
-        "--sanitizers", action="store_true", help="also the stages address and thread (two more builds)"
+        "--sanitizers", action="store_true", help="also the stage address-suites: an hour more"
     )
     parser.add_argument("--list", action="store_true", help="print the stages and stop")
     options = parser.parse_args()
-    plan = core(options.quick) + suites(options.quick) + sanitizers()
+    plan = core(options.quick) + suites(options.quick) + sanitizers() + sanitized_suites()
     if options.list:
-        print("\n".join(f"{name:8} {what}" for name, what, _ in plan))
+        print("\n".join(f"{name:15} {what}" for name, what, _ in plan))
         return 0
     names = [name for name, _, _ in plan]
     for name in (options.only or []) + options.skip:
         if name not in names:
             parser.error(f"no stage {name!r}; there are {', '.join(names)}")
-    left_out = () if options.sanitizers else ("address", "thread")
+    left_out = () if options.sanitizers else ("address-suites",)
     if options.quick:
-        left_out += ("mpich", "hpcc")
+        left_out += ("mpich", "hpcc", "address", "thread")
     wanted = options.only or [n for n in names if n not in left_out]
     plan = [stage for stage in plan if stage[0] in wanted and stage[0] not in options.skip]
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -200,9 +228,9 @@ def main():
         print(f"   {name}: {passed} ok, {failed} not ok, {skipped} left out, {rows[-1][4]:.0f} s", flush=True)
         if name == "build" and failed:
             break
-    print(f"\n{'stage':10}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}   log")
+    print(f"\n{'stage':15}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}   log")
     for name, passed, failed, skipped, seconds in rows:
-        print(f"{name:10}{passed:8}{failed:8}{skipped:9}{seconds:9.0f}   build/check/{name}.log")
+        print(f"{name:15}{passed:8}{failed:8}{skipped:9}{seconds:9.0f}   build/check/{name}.log")
     print(f"in {(time.monotonic() - begin) / 60:.1f} minutes\n")
     passed, failed, skipped = (sum(row[i] for row in rows) for i in (1, 2, 3))
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
