@@ -18,7 +18,7 @@ LOGS = ROOT / "build" / "check"
 PREFIX = "build"
 ASAN = {
     "ASAN_OPTIONS": "detect_leaks=1:halt_on_error=1:abort_on_error=0",
-    "LSAN_OPTIONS": "print_suppressions=0",
+    "LSAN_OPTIONS": f"print_suppressions=0:suppressions={ROOT}/test/sanitizers/leaks.txt",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
 }
 TSAN = {"TSAN_OPTIONS": "halt_on_error=0:second_deadlock_stack=1"}

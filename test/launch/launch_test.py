@@ -194,7 +194,8 @@ class InputAndOutput(Case):
 
     def test_much_output_is_complete(self):
         out = self.mpiexec("-n", "2", "sh", "-c", "yes 0123456789 | head -300000")[1]
-        self.assertEqual(len(out), 2 * 11 * 300000)
+        # A line that is not complete for long, because the machine is busy, may get an end of its own.
+        self.assertEqual(len(out.replace("\n", "")), 2 * 10 * 300000)
 
     def test_output_files(self):
         with tempfile.TemporaryDirectory() as folder:
