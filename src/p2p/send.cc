@@ -40,7 +40,7 @@ void eager_sent(peer::Pending* pending, base::Status status) {
 
 void queue_eager(Transfer& t, peer::VirtualConnection& connection, const Envelope& envelope,
                  const void* data) {
-  if (!t.dense) {  // `data` is the scratch buffer, which others need
+  if (!t.dense && t.bytes > 0) {  // `data` is the scratch buffer, which others need
     t.staged = take_payload(t.bytes);
     if (!t.staged) return complete(t, MPI_ERR_NO_MEM);
     t.staged_bytes = t.bytes;
