@@ -42,6 +42,13 @@ inline constexpr uint32_t kFrameLimit = 256u << 20;
 // How far a rank had come in MPI when it ended.
 enum class RankEnd : uint32_t { kNeverInMpi, kInsideMpi, kFinalized };
 
+// What is said of a rank that others wait for in a barrier, and that has ended.
+inline const char* ended_too_early(RankEnd end) {
+  return end == RankEnd::kNeverInMpi
+             ? "ended without calling MPI_Init, while others wait for it; ending the job"
+             : "ended while others wait for it in MPI_Init or a first communicator; ending the job";
+}
+
 class FrameWriter {
  public:
   explicit FrameWriter(FrameType type) : bytes_(4, '\0') { bytes_ += static_cast<char>(type); }

@@ -99,9 +99,10 @@ void Head::barrier_in(size_t index, const std::string& payload) {
 void Head::check_lost_barrier() {
   if (std::none_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.in_barrier; })) return;
   for (size_t rank = 0; rank < ranks_.size(); ++rank)
-    if (ranks_[rank].exited && !ranks_[rank].finalized)
-      return stop(1, who(static_cast<int>(rank)) +
-                         " ended without calling MPI_Init, while others wait for it; ending the job");
+    if (ranks_[rank].exited)
+      return stop(
+          1, who(static_cast<int>(rank)) + " " +
+                 ended_too_early(ranks_[rank].finalized ? RankEnd::kFinalized : RankEnd::kNeverInMpi));
 }
 
 void Head::rank_exited(int number, int wait_status, RankEnd end) {

@@ -331,15 +331,16 @@ void Proxy::rank_ended(size_t index, int wait_status) {
            .number(static_cast<uint32_t>(wait_status))
            .number(static_cast<uint32_t>(pmi_->progress(static_cast<int>(index))))
            .take());
-  if (pmi_->progress(static_cast<int>(index)) == RankEnd::kNeverInMpi)
-    missing_rank_ = job_->ranks[index].rank;
+  missing_rank_ = job_->ranks[index].rank;
+  missing_end_ = pmi_->progress(static_cast<int>(index));
   check_lost_barrier();
 }
 
-// Ranks of this host wait for one that has ended outside of MPI. (mpiexec checks the same among hosts.)
+// Ranks of this host wait for one that has ended. (mpiexec checks the same among hosts.)
 void Proxy::check_lost_barrier() {
   if (missing_rank_ < 0 || !pmi_->anyone_waits()) return;
-  trouble(missing_rank_, 1, "ended without calling MPI_Init, while others wait for it; ending the job");
+  if (missing_end_ != RankEnd::kInsideMpi)  // that is told in other words
+    trouble(missing_rank_, 1, ended_too_early(missing_end_));
   missing_rank_ = -1;
 }
 

@@ -83,7 +83,8 @@ class Proxy {
   std::vector<Rank> ranks_;
   CpuClaims claims_;
   int64_t kill_at_ns_ = 0;  // when SIGKILL follows SIGTERM; 0: not ending
-  int missing_rank_ = -1;   // one that ended without ever being in MPI
+  int missing_rank_ = -1;   // one that has ended
+  RankEnd missing_end_ = RankEnd::kNeverInMpi;
   bool quit_ = false;
   std::vector<pollfd> polls_;
   std::vector<Watch> watches_;

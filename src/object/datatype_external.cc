@@ -31,7 +31,10 @@ void reverse_all(const char* from, char* to, size_t count) {
     if constexpr (sizeof(T) == 2) value = __builtin_bswap16(value);
     if constexpr (sizeof(T) == 4) value = __builtin_bswap32(value);
     if constexpr (sizeof(T) == 8) value = __builtin_bswap64(value);
-    if constexpr (sizeof(T) == 16) value = __builtin_bswap128(value);
+    if constexpr (sizeof(T) == 16) {  // clang has no __builtin_bswap128
+      const auto low = static_cast<uint64_t>(value), high = static_cast<uint64_t>(value >> 64);
+      value = T{__builtin_bswap64(low)} << 64 | __builtin_bswap64(high);
+    }
     std::memcpy(to + i * sizeof(T), &value, sizeof(T));
   }
 }

@@ -2,12 +2,17 @@
 // Sessions and communicators without parents (MPI 5.0, 11.3, 7.4.2).
 //
 // MPI_Session_init is local. The first communicator made from a group connects the whole job.
+#include <errno.h>
+#include <pthread.h>
 #include <strings.h>
+#include <time.h>
 
 #include <cstdio>
 #include <cstring>
 #include <string>
 
+#include "base/log.h"
+#include "base/param.h"
 #include "entry_world.h"
 #include "object/pool.h"
 #include "p2p/p2p.h"
@@ -38,6 +43,66 @@ int wished_level(const Info* info) {
   for (int level : {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE})
     if (wish && *wish == thread_level_name(level)) return level;
   return instance().world_begun ? instance().thread_level : MPI_THREAD_SINGLE;
+}
+
+base::Param<int64_t> reminder_s{
+    "VICINITY_SESSION_REMINDER",
+    "world",
+    10,
+    1,
+    86400,
+    "Seconds after which a session's first communicator that still waits for other processes says so."};
+
+// Says, from a thread of its own, what a first communicator waits for: processes outside of its group need
+// not come soon, and who looks at a silent job should learn why.
+class Reminder {
+ public:
+  explicit Reminder(const char* function) : function_(function) {
+    started_ = pthread_create(&thread_, nullptr, wait, this) == 0;  // without it nothing is said, that is all
+  }
+  Reminder(const Reminder&) = delete;
+  Reminder& operator=(const Reminder&) = delete;
+  ~Reminder() {
+    if (!started_) return;
+    pthread_mutex_lock(&lock_);
+    over_ = true;
+    pthread_cond_signal(&changed_);
+    pthread_mutex_unlock(&lock_);
+    pthread_join(thread_, nullptr);
+  }
+
+ private:
+  static void* wait(void* self) {
+    static_cast<Reminder*>(self)->watch();
+    return nullptr;
+  }
+  void watch() {
+    timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += static_cast<time_t>(reminder_s.get());
+    pthread_mutex_lock(&lock_);
+    int answer = 0;
+    while (!over_ && answer != ETIMEDOUT) answer = pthread_cond_timedwait(&changed_, &lock_, &until);
+    if (!over_)
+      VICINITY_LOG(kWarn,
+                   "%s has waited %lld s for other processes: the first communicator connects all %d of the "
+                   "job, also those outside of its group. It goes on when each has made one or called "
+                   "MPI_Init",
+                   function_, static_cast<long long>(reminder_s.get()), instance().identity.size);
+    pthread_mutex_unlock(&lock_);
+  }
+
+  const char* function_;
+  pthread_t thread_;
+  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
+  bool started_ = false, over_ = false;
+};
+
+Status connect_with_reminder(const char* function) {
+  if (instance().connected) return kOk;
+  Reminder reminder(function);
+  return connect();
 }
 
 Status check_tag(const char* tag) {
@@ -190,7 +255,7 @@ Status comm_create_from_group(Group& group, const char* stringtag, Info* info, o
   VICINITY_TRY(check_tag(stringtag));
   if (group.size() == 0) return kOk;
   VICINITY_TRY(check_member(group, "group"));
-  VICINITY_TRY(connect());
+  VICINITY_TRY(connect_with_reminder("MPI_Comm_create_from_group"));
   start_progress_thread();
   ContextSearch search(members_of(group, hashed_tag(stringtag, &group)), 1, false);
   Result<uint32_t> context = agree(search);
@@ -212,7 +277,7 @@ Status intercomm_create_from_groups(Group& local_group, int local_leader, MPI_Gr
   if (local_leader < 0 || local_leader >= local_group.size())
     return fail(MPI_ERR_ARG, "argument `local_leader` is %d, the group has %d processes", local_leader,
                 local_group.size());
-  VICINITY_TRY(connect());
+  VICINITY_TRY(connect_with_reminder("MPI_Intercomm_create_from_groups"));
   start_progress_thread();
   Introduction mine{.tag = hashed_tag(stringtag, nullptr)};
   // Only the leader knows the remote group for certain (7.6.2).

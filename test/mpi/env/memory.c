@@ -4,6 +4,11 @@
 
 #include "check.h"
 
+// AddressSanitizer would keep what is freed, to notice its use. (gcc's name for being compiled with it.)
+#ifdef __SANITIZE_ADDRESS__
+const char* __asan_default_options(void) { return "quarantine_size_mb=0:thread_local_quarantine_size_kb=0"; }
+#endif
+
 static long resident_pages(void) {
   long total = 0, resident = 0;
   FILE* file = fopen("/proc/self/statm", "r");
