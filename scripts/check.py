@@ -97,7 +97,7 @@ def sanitizers():
           (ctest(address, "-E", r"^abi\.(header|removed)"), ASAN),
           (mpi(address, instrumented, "--folder=build/check/mpi-address", "--scale=4", "--most=4"), ASAN),
           (["test/faults/run", "--prefix", address, "--folder=build/check/faults-address", "--kills=10",
-            "--limit=5"], ASAN),
+            "--limit=5"], {**ASAN, "ASAN_OPTIONS": ASAN["ASAN_OPTIONS"] + ":handle_segv=0"}),
           (["test/suites/mpi4py/run", "--prefix", address, "--folder=build/check/mpi4py-address",
             "--ranks=2"], {})]),
         ("thread", "base, region, channel and THREAD_MULTIPLE programs under ThreadSanitizer",
