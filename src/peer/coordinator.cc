@@ -214,9 +214,11 @@ void connect_ring(World& w, Neighbourhood& home, uint32_t rank) {
 void connect_rings(World& w) {
   for (auto& neighbourhood : w.neighbourhoods) {
     const std::vector<uint32_t>& group = neighbourhood->group();
-    neighbourhood->open_port(
-        w.cards[group[0]].largest,
-        std::all_of(group.begin(), group.end(), [&](uint32_t r) { return w.cards[r].membarrier; }), *w.sink);
+    // The barrier reaches processes of one kernel only.
+    const bool membarrier =
+        neighbourhood->mapping().properties().same_kernel &&
+        std::all_of(group.begin(), group.end(), [&](uint32_t r) { return w.cards[r].membarrier; });
+    neighbourhood->open_port(w.cards[group[0]].largest, membarrier, *w.sink);
     if (!w.shared)
       w.shared.emplace(
           Shared{neighbourhood->mapping(), neighbourhood->geometry(), !neighbourhood->membarrier()});
@@ -296,7 +298,9 @@ Status start_group(World& w) {
     own.host_region = hex(w.host_region.identity().data(), 16);
   }
   VICINITY_TRY(gather_cards(w, own));
-  const Proposal proposal = propose(w.cards, w.self);
+  auto stated = stated_groups(locality_setting(), w.cards);
+  VICINITY_TRY(stated.status());
+  const Proposal proposal = propose(w.cards, w.self, *stated);
   if ((proposal.memfd.empty() || proposal.memfd[0] != w.self) && own.memfd >= 0) close(own.memfd);
   const std::unique_ptr<Forming> regions[] = {make_forming(w, proposal.memfd, Forming::Way::kMemfd),
                                               make_forming(w, proposal.file, Forming::Way::kFile)};
@@ -447,7 +451,9 @@ int listen(Proc proc, int looks) {
   Neighbourhood* home = world->home[proc];
   return home ? home->port().listen(home->section(proc), looks) : 0;
 }
-uint32_t section_of(Proc proc) { return world->neighbourhoods[0]->section(proc); }
+uint32_t section_of(Proc proc) {
+  return world->neighbourhoods.empty() ? kNoSection : world->neighbourhoods[0]->section(proc);
+}
 channel::ring::Bell bell(Proc proc) { return world->neighbourhoods[0]->port().bell(section_of(proc)); }
 bool co_resident(Proc proc) { return world->table[proc].co_resident(); }
 

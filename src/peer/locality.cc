@@ -3,10 +3,25 @@
 #include "peer/locality.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string_view>
 #include <vector>
+
+#include "base/param.h"
 
 namespace vicinity::peer {
 namespace {
+
+using base::fail;
+using base::Result;
+using base::Status;
+
+base::Param<std::string> locality{
+    "VICINITY_LOCALITY", "peer", "", nullptr,
+    "Who may share memory, where that is known beforehand: groups of ranks (0-3,7;4-6) or of hosts "
+    "(nodeA,nodeB;nodeC), or @FILE with a line for each group. Empty: whoever can prove it."};
 
 bool one_kernel(const Card& a, const Card& b) { return a.host_id == b.host_id; }
 
@@ -34,11 +49,36 @@ bool includes(const std::vector<uint32_t>& all, const std::vector<uint32_t>& som
   return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
+bool said_together(const std::vector<int>& stated, uint32_t a, uint32_t b) {
+  return stated.empty() || (stated[a] >= 0 && stated[a] == stated[b]);
+}
+
+// Puts the ranks that `word` names, "7", "0-3" or a host, into the group.
+Status state(std::string_view word, int group, const std::vector<Card>& cards, std::vector<int>* groups) {
+  if (word.find_first_not_of("0123456789-") != word.npos || word[0] == '-') {
+    for (size_t rank = 0; rank < cards.size(); ++rank)
+      if (cards[rank].host == word) (*groups)[rank] = group;
+    return base::kOk;
+  }
+  const std::string text(word);
+  char* end = nullptr;
+  const unsigned long first = std::strtoul(text.c_str(), &end, 10);
+  const unsigned long last = *end == '-' ? std::strtoul(end + 1, &end, 10) : first;
+  if (*end != '\0' || first > last || last >= cards.size())
+    return fail(base::kArgument,
+                "VICINITY_LOCALITY: `%s` is no rank and no range of ranks of this job of %zu", text.c_str(),
+                cards.size());
+  for (unsigned long rank = first; rank <= last; ++rank) (*groups)[rank] = group;
+  return base::kOk;
+}
+
 template <class Same>
-std::vector<uint32_t> group_of(const std::vector<Card>& cards, uint32_t self, Same&& same) {
+std::vector<uint32_t> group_of(const std::vector<Card>& cards, uint32_t self, const std::vector<int>& stated,
+                               Same&& same) {
   std::vector<uint32_t> group;
   for (uint32_t rank = 0; rank < cards.size(); ++rank)
-    if (rank == self || same(cards[self], cards[rank])) group.push_back(rank);
+    if (rank == self || (said_together(stated, self, rank) && same(cards[self], cards[rank])))
+      group.push_back(rank);
   return group;
 }
 
@@ -46,17 +86,17 @@ std::vector<uint32_t> group_of(const std::vector<Card>& cards, uint32_t self, Sa
 
 // Both kinds of group are equivalence classes, and what is dropped here is decided by looking at all
 // members of a class, so that every member comes to the same answer.
-Proposal propose(const std::vector<Card>& cards, uint32_t self) {
+Proposal propose(const std::vector<Card>& cards, uint32_t self, const std::vector<int>& stated) {
   Proposal proposal;
-  proposal.memfd = group_of(cards, self, same_memfd);
-  proposal.file = group_of(cards, self, same_file);
+  proposal.memfd = group_of(cards, self, stated, same_memfd);
+  proposal.file = group_of(cards, self, stated, same_file);
   // One region is enough where one reaches everybody. A memfd is preferred: nothing to clean up.
   const Card& first = cards[proposal.file[0]];
   const bool spans = std::any_of(proposal.file.begin(), proposal.file.end(),
                                  [&](uint32_t rank) { return !same_memfd(first, cards[rank]); });
   if (proposal.file.size() < 2 || !spans) proposal.file.clear();
   if (proposal.memfd.size() < 2 || includes(proposal.file, proposal.memfd)) proposal.memfd.clear();
-  proposal.host = group_of(cards, self, same_host_region);
+  proposal.host = group_of(cards, self, stated, same_host_region);
   // Clones of one virtual machine look like one kernel, but for their names.
   const bool one_name = std::all_of(proposal.host.begin(), proposal.host.end(), [&](uint32_t rank) {
     return cards[rank].host == cards[proposal.host[0]].host;
@@ -64,6 +104,27 @@ Proposal propose(const std::vector<Card>& cards, uint32_t self) {
   const bool known = includes(proposal.memfd, proposal.host) || includes(proposal.file, proposal.host);
   if (proposal.host.size() < 2 || (known && one_name)) proposal.host.clear();
   return proposal;
+}
+
+const std::string& locality_setting() { return locality.get(); }
+
+Result<std::vector<int>> stated_groups(const std::string& text, const std::vector<Card>& cards) {
+  if (text.empty()) return std::vector<int>{};
+  std::string all = text;
+  if (text[0] == '@') {
+    std::ifstream file(text.substr(1));
+    if (!file) return fail(base::kArgument, "VICINITY_LOCALITY: cannot read %s", text.c_str() + 1);
+    all.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  std::vector<int> groups(cards.size(), -1);
+  int group = 0;
+  for (size_t at = 0; at < all.size();) {
+    const size_t end = std::min(all.find_first_of(";\n, \t", at), all.size());
+    if (end != at) VICINITY_TRY(state(std::string_view(all).substr(at, end - at), group, cards, &groups));
+    if (end < all.size() && (all[end] == ';' || all[end] == '\n')) ++group;
+    at = end + 1;
+  }
+  return groups;
 }
 
 }  // namespace vicinity::peer

@@ -22,6 +22,13 @@ struct Proposal {
   std::vector<uint32_t> file;   // one kernel, one region directory (the same file system and inode)
   std::vector<uint32_t> host;   // one host region: the same random identity stands in it
 };
-Proposal propose(const std::vector<Card>& cards, uint32_t self);
+// `stated`: what stated_groups() made of VICINITY_LOCALITY, or empty.
+Proposal propose(const std::vector<Card>& cards, uint32_t self, const std::vector<int>& stated);
+
+// The static form: "0-3,7;4-6" or "nodeA,nodeB;nodeC" says which ranks, or all ranks of which hosts, may
+// share memory; "@/path" reads that from a file, a line for each group. Gives the group of each rank, -1 for
+// those that are not named: they share with nobody. Empty text, empty answer.
+base::Result<std::vector<int>> stated_groups(const std::string& text, const std::vector<Card>& cards);
+const std::string& locality_setting();  // VICINITY_LOCALITY
 
 }  // namespace vicinity::peer
