@@ -64,7 +64,7 @@ Status state(std::string_view word, int group, const std::vector<Card>& cards, s
   char* end = nullptr;
   const unsigned long first = std::strtoul(text.c_str(), &end, 10);
   const unsigned long last = *end == '-' ? std::strtoul(end + 1, &end, 10) : first;
-  if (*end != '\0' || first > last || last >= cards.size())
+  if (*end != '\0' || word.back() == '-' || first > last || last >= cards.size())
     return fail(base::kArgument,
                 "VICINITY_LOCALITY: `%s` is no rank and no range of ranks of this job of %zu", text.c_str(),
                 cards.size());
