@@ -117,6 +117,7 @@ namespace detail {
 bool multiple = false;
 }
 
+
 void add_poller(Poller* poller) {
   if (poller_count == kMostPollers) {
     VICINITY_LOG(kError, "more than %d pollers", kMostPollers);

@@ -6,6 +6,8 @@
 //   MPI_Alltoallw     base, counts, displs, types     block i at byte displs[i], of types[i]
 #pragma once
 
+#include <algorithm>
+
 #include "coll/schedule.h"
 
 namespace vicinity::coll {
@@ -42,6 +44,12 @@ class Blocks {
   // `some` uniform blocks from number `first` on, as one typed buffer.
   Typed range(int first, int some) const {
     return {shift(base_, first * count_ * type_->extent), some * count_, type_};
+  }
+  uint64_t largest(int ranks) const {
+    uint64_t most = bytes(0);
+    if (!uniform())
+      for (int i = 1; i < ranks; ++i) most = std::max(most, bytes(i));
+    return most;
   }
   uint64_t total(int ranks) const {
     if (uniform()) return static_cast<uint64_t>(ranks) * bytes(0);

@@ -3,6 +3,7 @@
 #include "coll/arguments.h"
 #include "coll/build.h"
 #include "coll/calls.h"
+#include "coll/claim.h"
 
 namespace vicinity::coll::call {
 
@@ -30,6 +31,11 @@ Status run_gather(const How& how, Kind kind, const void* sendbuf, MPI_Count send
       own = check_own(mine, all[root]);
     }
   }
+  if (kind == Kind::kGather && !comm.inter()) {
+    const uint64_t block = is_root(comm, root) ? all.bytes(root) : mine.bytes();
+    if (Direct* direct = direct_way(how, comm, kind, block))
+      return own.ok() ? direct->gather(mine, all, root) : direct->refuse(kind, root, own);
+  }
   Call call(how, comm, kind, root);
   if (!own.ok()) call.plan().fail(own);
   build_gather(call.plan(), mine, all, root);
@@ -50,6 +56,11 @@ Status run_scatter(const How& how, Kind kind, const Blocks& all, void* recvbuf, 
       VICINITY_TRY(check_alias(all[root], mine));
       own = check_own(all[root], mine);
     }
+  }
+  if (kind == Kind::kScatter && !comm.inter()) {
+    const uint64_t block = is_root(comm, root) ? all.bytes(root) : mine.bytes();
+    if (Direct* direct = direct_way(how, comm, kind, block * static_cast<uint64_t>(comm.size())))
+      return own.ok() ? direct->scatter(all, mine, root) : direct->refuse(kind, root, own);
   }
   Call call(how, comm, kind, root);
   if (!own.ok()) call.plan().fail(own);
@@ -72,6 +83,9 @@ Status run_allgather(const How& how, Kind kind, const void* sendbuf, MPI_Count s
       own = check_own(mine, all[comm.rank]);
     }
   }
+  if (!comm.inter())
+    if (Direct* direct = direct_way(how, comm, kind, all.largest(comm.size())))
+      return own.ok() ? direct->allgather(kind, mine, all) : direct->refuse(kind, kNoRoot, own);
   Call call(how, comm, kind);
   if (!own.ok()) call.plan().fail(own);
   build_allgather(call.plan(), mine, all);
@@ -86,6 +100,9 @@ Status run_alltoall(const How& how, Kind kind, bool in_place, const Blocks& send
     VICINITY_TRY(check_alias(send[comm.rank], recv[comm.rank]));
     own = check_own(send[comm.rank], recv[comm.rank]);
   }
+  if (kind == Kind::kAlltoall && !comm.inter())
+    if (Direct* direct = direct_way(how, comm, kind, recv.bytes(0) * static_cast<uint64_t>(comm.size())))
+      return own.ok() ? direct->alltoall(in_place ? recv : send, recv) : direct->refuse(kind, kNoRoot, own);
   Call call(how, comm, kind);
   if (!own.ok()) call.plan().fail(own);
   build_alltoall(call.plan(), in_place ? packed_copy(call.plan(), recv, comm.size()) : send, recv);
@@ -99,6 +116,7 @@ bool alltoall_in_place(const void* sendbuf, const Communicator& comm) {
 }  // namespace
 
 Status barrier(const How& how, Communicator& comm) {
+  if (Direct* direct = direct_way(how, comm, Kind::kBarrier, 1)) return direct->barrier();
   Call call(how, comm, Kind::kBarrier);
   build_barrier(call.plan());
   return call.run();
@@ -113,6 +131,8 @@ Status bcast(const How& how, void* buffer, MPI_Count count, MPI_Datatype datatyp
     if (!given.ok()) return given.status();
     data = *given;
   }
+  if (Direct* direct = comm.inter() ? nullptr : direct_way(how, comm, Kind::kBcast, data.bytes()))
+    return direct->bcast(data, root);
   Call call(how, comm, Kind::kBcast, root);
   build_bcast(call.plan(), data, root);
   return call.run();

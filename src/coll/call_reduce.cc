@@ -3,6 +3,7 @@
 #include "coll/arguments.h"
 #include "coll/build.h"
 #include "coll/calls.h"
+#include "coll/claim.h"
 
 namespace vicinity::coll::call {
 
@@ -23,8 +24,10 @@ Status run_scan(const How& how, Kind kind, const ReductionArguments& a, Communic
   Result<Datatype*> type = check_reduction(a);
   if (!type.ok()) return type.status();
   VICINITY_TRY(check_reduction_buffers(a, **type, comm));
+  const Reduction r = resolved(a, **type);
+  if (Direct* direct = direct_way(how, comm, kind, r.input().bytes())) return direct->scan(kind, r, *a.op);
   Call call(how, comm, kind, kNoRoot, a.op);
-  build_scan(call.plan(), resolved(a, **type));
+  build_scan(call.plan(), r);
   return call.run();
 }
 
@@ -34,8 +37,11 @@ Status run_reduce_scatter(const How& how, Kind kind, const ReductionArguments& a
   Result<Datatype*> type = check_reduction(a);
   if (!type.ok()) return type.status();
   VICINITY_TRY(check_reduction_buffers(a, **type, comm));
+  const Reduction r = resolved(a, **type);
+  if (Direct* direct = direct_way(how, comm, kind, r.input().bytes()))
+    return direct->reduce_scatter(kind, r, pieces, *a.op);
   Call call(how, comm, kind, kNoRoot, a.op);
-  build_reduce_scatter(call.plan(), resolved(a, **type), pieces);
+  build_reduce_scatter(call.plan(), r, pieces);
   return call.run();
 }
 
@@ -47,8 +53,12 @@ Status allreduce(const How& how, const void* sendbuf, void* recvbuf, MPI_Count c
   Result<Datatype*> type = check_reduction(a);
   if (!type.ok()) return type.status();
   VICINITY_TRY(check_reduction_buffers(a, **type, comm));
+  const Reduction r = resolved(a, **type);
+  if (Direct* direct = direct_way(how, comm, Kind::kAllreduce, r.input().bytes());
+      direct && Direct::can_allreduce(r, op))
+    return direct->allreduce(r, op);
   Call call(how, comm, Kind::kAllreduce, kNoRoot, &op);
-  build_allreduce(call.plan(), resolved(a, **type));
+  build_allreduce(call.plan(), r);
   return call.run();
 }
 
@@ -74,6 +84,8 @@ Status reduce(const How& how, const void* sendbuf, void* recvbuf, MPI_Count coun
       r.recv = nullptr;
     }
   }
+  if (Direct* direct = comm.inter() ? nullptr : direct_way(how, comm, Kind::kReduce, r.input().bytes()))
+    return direct->reduce(r, op, root);
   Call call(how, comm, Kind::kReduce, root, &op);
   build_reduce(call.plan(), r, root);
   return call.run();

@@ -13,29 +13,30 @@ namespace {
 using base::Param;
 
 #define CHOOSES "; auto takes the one that suits size and ranks. All ranks must agree."
-Param<std::string> coll_barrier{"VICINITY_COLL_BARRIER", "coll", "auto", "auto|flat|dissemination",
+Param<std::string> coll_barrier{"VICINITY_COLL_BARRIER", "coll", "auto", "auto|direct|flat|dissemination",
                                 "Algorithm of MPI_Barrier" CHOOSES};
 Param<std::string> coll_bcast{"VICINITY_COLL_BCAST", "coll", "auto",
-                              "auto|linear|binomial|scatter_allgather|chain",
+                              "auto|direct|linear|binomial|scatter_allgather|chain",
                               "Algorithm of MPI_Bcast" CHOOSES};
-Param<std::string> coll_gather{"VICINITY_COLL_GATHER", "coll", "auto", "auto|linear|binomial",
+Param<std::string> coll_gather{"VICINITY_COLL_GATHER", "coll", "auto", "auto|direct|linear|binomial",
                                "Algorithm of MPI_Gather" CHOOSES};
-Param<std::string> coll_scatter{"VICINITY_COLL_SCATTER", "coll", "auto", "auto|linear|binomial",
+Param<std::string> coll_scatter{"VICINITY_COLL_SCATTER", "coll", "auto", "auto|direct|linear|binomial",
                                 "Algorithm of MPI_Scatter" CHOOSES};
 Param<std::string> coll_allgather{"VICINITY_COLL_ALLGATHER", "coll", "auto",
-                                  "auto|linear|ring|bruck|doubling",
+                                  "auto|direct|linear|ring|bruck|doubling",
                                   "Algorithm of MPI_Allgather and MPI_Allgatherv" CHOOSES};
-Param<std::string> coll_alltoall{"VICINITY_COLL_ALLTOALL", "coll", "auto", "auto|linear|pairwise|bruck",
+Param<std::string> coll_alltoall{"VICINITY_COLL_ALLTOALL", "coll", "auto",
+                                 "auto|direct|linear|pairwise|bruck",
                                  "Algorithm of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw" CHOOSES};
-Param<std::string> coll_reduce{"VICINITY_COLL_REDUCE", "coll", "auto", "auto|linear|binomial|halving",
+Param<std::string> coll_reduce{"VICINITY_COLL_REDUCE", "coll", "auto", "auto|direct|linear|binomial|halving",
                                "Algorithm of MPI_Reduce" CHOOSES};
 Param<std::string> coll_allreduce{"VICINITY_COLL_ALLREDUCE", "coll", "auto",
-                                  "auto|doubling|halving|ring|reduce_first",
+                                  "auto|direct|doubling|halving|ring|reduce_first",
                                   "Algorithm of MPI_Allreduce" CHOOSES};
 Param<std::string> coll_reduce_scatter{
-    "VICINITY_COLL_REDUCE_SCATTER", "coll", "auto", "auto|pairwise|halving|reduce_first",
+    "VICINITY_COLL_REDUCE_SCATTER", "coll", "auto", "auto|direct|pairwise|halving|reduce_first",
     "Algorithm of MPI_Reduce_scatter and MPI_Reduce_scatter_block" CHOOSES};
-Param<std::string> coll_scan{"VICINITY_COLL_SCAN", "coll", "auto", "auto|linear|doubling",
+Param<std::string> coll_scan{"VICINITY_COLL_SCAN", "coll", "auto", "auto|direct|linear|doubling",
                              "Algorithm of MPI_Scan and MPI_Exscan" CHOOSES};
 #undef CHOOSES
 Param<int64_t> coll_segment{"VICINITY_COLL_SEGMENT",
@@ -160,6 +161,29 @@ constexpr Rule kRules[] = {
     {Kind::kExscan, Algorithm::kDoubling, kAny, 1, kMany},
 };
 
+// The direct path: most bytes that it is able to move, and up to how many it is the best for 2 ranks and for
+// more.
+struct DirectRule {
+  Kind kind;
+  uint64_t able, pair, many;
+};
+
+constexpr DirectRule kDirectRules[] = {
+    {Kind::kBarrier, 1, 1, 1},
+    {Kind::kBcast, kAny, kAny, kAny},
+    {Kind::kGather, 64 << 10, 64 << 10, 64 << 10},
+    {Kind::kScatter, 64 << 10, 64 << 10, 64 << 10},
+    {Kind::kAllgather, 64 << 10, 64 << 10, 64 << 10},
+    {Kind::kAllgatherv, 64 << 10, 64 << 10, 64 << 10},
+    {Kind::kAlltoall, 64 << 10, 64 << 10, 64 << 10},
+    {Kind::kReduce, 64 << 10, 64 << 10, 64 << 10},
+    {Kind::kAllreduce, kAny, kAny, kAny},
+    {Kind::kReduceScatterBlock, 64 << 10, 64 << 10, 64 << 10},
+    {Kind::kReduceScatter, 64 << 10, 64 << 10, 64 << 10},
+    {Kind::kScan, 64 << 10, 64 << 10, 64 << 10},
+    {Kind::kExscan, 64 << 10, 64 << 10, 64 << 10},
+};
+
 constexpr const char* kNames[] = {"flat",    "dissemination", "linear", "binomial", "scatter_allgather",
                                   "chain",   "ring",          "bruck",  "doubling", "pairwise",
                                   "halving", "reduce_first"};
@@ -212,6 +236,15 @@ bool is_able(Kind kind, Algorithm algorithm, const Facts& facts) {
 const char* name_of(Algorithm algorithm) { return kNames[static_cast<size_t>(algorithm)]; }
 
 uint64_t chain_segment() { return static_cast<uint64_t>(coll_segment.get()); }
+
+uint64_t direct_limit(Kind kind, int ranks) {
+  const Param<std::string>* param = param_of(kind);
+  const bool named = param && param->get() == "direct";
+  if (param && !named && param->get()[0] != 'a') return 0;
+  for (const DirectRule& rule : kDirectRules)
+    if (rule.kind == kind) return named ? rule.able : ranks == 2 ? rule.pair : rule.many;
+  return 0;
+}
 
 Algorithm choose(Kind kind, const Facts& facts) {
   const Param<std::string>* param = param_of(kind);

@@ -40,6 +40,10 @@ struct Facts {
   bool commutative = true;
 };
 
+// Most bytes (as claim.h counts them) that take the direct path on a communicator of so many ranks which has
+// one; 0: none. A parameter that names another algorithm closes it, "direct" opens it as far as it goes.
+uint64_t direct_limit(Kind kind, int ranks);
+
 Algorithm choose(Kind kind, const Facts& facts);
 const char* name_of(Algorithm algorithm);
 

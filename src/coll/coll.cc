@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/progress.h"
 #include "coll/build.h"
+#include "coll/claim.h"
 #include "coll/engine.h"
 #include "coll/request.h"
 #include "coll/state.h"
@@ -12,18 +13,22 @@
 
 namespace vicinity::coll {
 
-namespace {
-
-uint32_t next_number(Communicator& comm, Form form) {
+CommState& state_of(Communicator& comm) {
   if (!comm.coll) comm.coll = new CommState;
-  return form == Form::kPersistent ? comm.coll->persistent_sequence++ : comm.coll->sequence++;
+  return *comm.coll;
 }
 
-// What all ranks must have given alike, as a number. Operations that users made have other addresses on
-// other ranks.
-uint32_t agreement(int root, const Op* op) {
-  const auto constant = op && op->predefined() ? static_cast<uint32_t>(op->handle) : 0u;
-  return static_cast<uint32_t>(root + 1) * 17 + constant;
+namespace {
+
+// The tag of the next call. The board tells the others about it, unless it is persistent: then nobody knows
+// when it is under way.
+int next_tag(Communicator& comm, Kind kind, uint32_t agreed, Form form) {
+  CommState& state = state_of(comm);
+  const uint32_t number = form == Form::kPersistent ? state.persistent_sequence++ : state.sequence++;
+  const int tag = make_tag(kind, agreed, number, form);
+  if (state.direct && form != Form::kPersistent)
+    state.direct->note(number, static_cast<uint32_t>(tag), false);
+  return tag;
 }
 
 // How long a call waits before it looks for signs that the ranks called different collectives.
@@ -33,7 +38,8 @@ constexpr int kLooksBeforeNotice = 10;
 // Runs the schedule on until it is over. Now and then it asks whether waiting makes sense.
 class Patient {
  public:
-  Patient(Schedule& schedule, Transport& transport) : schedule_(schedule), transport_(transport) {}
+  Patient(Schedule& schedule, Transport& transport, const Direct* direct)
+      : schedule_(schedule), transport_(transport), direct_(direct) {}
   bool operator()() {
     if (Engine<Transport>::advance(schedule_, transport_)) return true;
     if (++polls_ % 64 != 0) return false;
@@ -41,7 +47,8 @@ class Patient {
     if (look_at_ns_ == 0) look_at_ns_ = now + kPatience_ns;
     if (now < look_at_ns_) return false;
     look_at_ns_ = now + kPatience_ns;
-    const Status status = transport_.suspect(schedule_);
+    Status status = transport_.suspect(schedule_);
+    if (direct_ && status.ok()) status = direct_->suspect_all(static_cast<uint32_t>(schedule_.tag[0]));
     if (++looks_ == kLooksBeforeNotice) transport_.notify(schedule_);
     if (!status.ok()) Engine<Transport>::give_up(schedule_, transport_, status);
     return !status.ok();
@@ -50,6 +57,7 @@ class Patient {
  private:
   Schedule& schedule_;
   Transport& transport_;
+  const Direct* direct_;  // its members tell more
   uint32_t polls_ = 0;
   int looks_ = 0;
   int64_t look_at_ns_ = 0;
@@ -64,13 +72,13 @@ Call::Call(const How& how, Communicator& comm, Kind kind, int root, const Op* op
   schedule_->form = how.form;
   schedule_->op = op;
   if (!comm.inter()) {
-    schedule_->tag[0] = make_tag(kind, agreement(root, op), next_number(comm, how.form), how.form);
+    schedule_->tag[0] = next_tag(comm, kind, agreement(root, op), how.form);
     return;
   }
   // The two sides name the root differently, so the tags leave it out.
   const uint32_t agreed = agreement(kNoRoot, op);
-  schedule_->tag[0] = make_tag(kind, agreed, next_number(*comm.local, how.form), how.form);
-  schedule_->tag[1] = make_tag(kind, agreed, next_number(comm, how.form), how.form);
+  schedule_->tag[0] = next_tag(*comm.local, kind, agreed, how.form);
+  schedule_->tag[1] = next_tag(comm, kind, agreed, how.form);
 }
 
 Status Call::run() {
@@ -83,7 +91,7 @@ Status Call::run() {
 Status Call::run_to_end() {
   Transport transport(comm_);
   if (!Engine<Transport>::advance(*schedule_, transport)) {
-    base::wait_until(Patient(*schedule_, transport));
+    base::wait_until(Patient(*schedule_, transport, comm_.coll->direct));
   }
   if (transport.lingers()) schedule_->temporaries.clear();  // still in use; given up for lost
   return schedule_->status;
@@ -120,6 +128,7 @@ Status allreduce(const void* send, void* recv, MPI_Count count, Datatype& type, 
 }
 
 void forget(Communicator& comm) {
+  if (comm.coll) release_board(*comm.coll);
   delete comm.coll;
   comm.coll = nullptr;
 }

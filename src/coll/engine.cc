@@ -4,30 +4,16 @@
 
 #include <cstring>
 
+#include "coll/mismatch.h"
+
 namespace vicinity::coll {
 
 Status explain_receive(const Schedule& schedule, const Step& step, Status status, uint64_t bytes) {
-  const unsigned long long expected = step.to.bytes();
-  const char* whose = step.side == Side::kOther ? " of the remote group" : "";
-  if (status.code() == MPI_ERR_TRUNCATE) {
-    return object::fail(MPI_ERR_TRUNCATE,
-                        "rank %d%s sent more than the %llu bytes that this rank expects in %s: "
-                        "the ranks gave different counts or types",
-                        step.peer, whose, expected, schedule.name().text);
-  }
+  const uint64_t expected = step.to.bytes();
+  if (status.code() == MPI_ERR_TRUNCATE)
+    return wrong_size(schedule.name(), step.side, step.peer, expected + 1, expected);
   if (!status.ok()) return status;
-  if (bytes == 0) {
-    return object::fail(
-        MPI_ERR_COUNT,
-        "rank %d%s sent nothing where this rank expects %llu bytes in %s: the ranks gave different "
-        "counts or types, or the call failed there",
-        step.peer, whose, expected, schedule.name().text);
-  }
-  return object::fail(MPI_ERR_COUNT,
-                      "rank %d%s sent %llu bytes, this rank expects %llu in %s: the ranks gave different "
-                      "counts or types",
-                      step.peer, whose, static_cast<unsigned long long>(bytes), expected,
-                      schedule.name().text);
+  return wrong_size(schedule.name(), step.side, step.peer, bytes, expected);
 }
 
 void run_copy(const Step& step) {

@@ -30,4 +30,10 @@ Status judge(const Schedule& schedule, const Step& step, int expected, int stray
 // The same for a notice of rank `peer`; `expected` is our own tag on that side.
 Status judge_notice(const Schedule& schedule, Side side, int peer, int expected, int notice);
 
+// The words for a rank whose tag for our call is another one; `doing`: "sent for" or "waits in".
+Status differ(Kind kind, Form form, Side side, int peer, int tag, const char* doing);
+
+// The words for `got` bytes from a rank where `expected` were expected.
+Status wrong_size(const Name& ours, Side side, int peer, uint64_t got, uint64_t expected);
+
 }  // namespace vicinity::coll

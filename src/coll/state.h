@@ -9,11 +9,24 @@ namespace vicinity::coll {
 
 using object::Communicator;
 
+class Direct;
+
 struct CommState {
   // Calls so far; equal on all members between calls (kind.h).
   uint32_t sequence = 0;
   uint32_t persistent_sequence = 0;
+  Direct* direct = nullptr;  // the direct path, once all members have agreed on it (claim.h)
+  uint32_t ask_again = 0;    // there was none: the sequence at which to ask for it again
+  bool never_direct = false;
 };
+CommState& state_of(Communicator& comm);
+
+// What all ranks must have given alike, as a number. Operations that users made have other addresses on
+// other ranks.
+inline uint32_t agreement(int root, const Op* op) {
+  const auto constant = op && op->predefined() ? static_cast<uint32_t>(op->handle) : 0u;
+  return static_cast<uint32_t>(root + 1) * 17 + constant;
+}
 
 // How the user called: to wait for the end, or for a request.
 struct How {

@@ -43,6 +43,9 @@ Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, in
 bool peek(int source, Communicator& comm, Lane lane, int* tag,
           bool (*skip)(const void* context, int tag) = nullptr, const void* context = nullptr);
 
+// kOk, or which member of the communicator is gone, and why.
+Status all_alive(const Communicator& comm);
+
 // Called by world/: before the first and after the last message; when a communicator dies.
 Status start();
 // Where channels hand in what arrives; world/ gives it to peer::start(). Valid after start().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Looking at what nobody has received, for coll/ to notice ranks that call different collectives.
+// What coll/ asks while it waits: what nobody has received, and whether all members are there.
 #include "p2p/engine.h"
 #include "p2p/p2p.h"
 
@@ -12,6 +12,14 @@ bool peek(int source, Communicator& comm, Lane lane, int* tag, bool (*skip)(cons
   });
   if (arrival) *tag = arrival->envelope.tag;
   return arrival != nullptr;
+}
+
+Status all_alive(const Communicator& comm) {
+  const Proc gone = engine().lost_member(comm);
+  if (gone == kAnyProc) [[likely]]
+    return object::kOk;
+  return object::fail(MPI_ERR_PROC_ABORTED, "rank %d failed: process %u is gone (%s)",
+                      comm.peers().rank_of(gone), gone, engine().lost_reason(gone));
 }
 
 }  // namespace vicinity::p2p

@@ -8,7 +8,6 @@
 //      0  Presence             which call the owner is in
 //     64  Flow                 how far a long transfer of the owner is
 //    128  lines[kBoardLines]   64 bytes: payload 48, signature 8, sequence 8
-//   2176  steps[kBoardSteps]   lines of the later steps of one call
 //   4096  small slots, then large slots: payloads that do not fit into a line
 #pragma once
 
@@ -19,7 +18,6 @@ namespace vicinity::region {
 
 inline constexpr uint32_t kMostBoards = 64;
 inline constexpr uint32_t kBoardLines = 32;  // the line of call q is number q mod 32
-inline constexpr uint32_t kBoardSteps = 8;
 inline constexpr uint32_t kSmallSlots = 16;  // the small slot of call q is number q mod 16
 inline constexpr uint32_t kSmallSlotBytes = 4096;
 inline constexpr uint32_t kLargeSlots = 2;
@@ -35,20 +33,19 @@ struct Presence {
   uint8_t reserved[32];
 };
 struct Flow {
-  uint64_t written;  // of the call in progress: low 32 bits of its number (32..63), units done (0..31)
+  uint64_t units;  // bits 32..63: number of the call, 0..31: how many pieces of it the owner is through with
   uint8_t reserved[56];
 };
 static_assert(sizeof(Presence) == 64 && offsetof(Presence, doing) == 8);
 static_assert(offsetof(Presence, gave_up) == 16 && offsetof(Presence, left) == 24);
-static_assert(sizeof(Flow) == 64 && offsetof(Flow, written) == 0);
+static_assert(sizeof(Flow) == 64 && offsetof(Flow, units) == 0);
 
 inline constexpr uint64_t kBoardFlow = 64;
 inline constexpr uint64_t kBoardFirstLine = 128;
-inline constexpr uint64_t kBoardFirstStep = kBoardFirstLine + kBoardLines * 64;
 inline constexpr uint64_t kBoardSmall = 4096;
 inline constexpr uint64_t kBoardLarge = kBoardSmall + uint64_t{kSmallSlots} * kSmallSlotBytes;
 inline constexpr uint64_t kBoardBytes = kBoardLarge + uint64_t{kLargeSlots} * kLargeSlotBytes;
-static_assert(kBoardFirstStep + kBoardSteps * 64 <= kBoardSmall && kBoardFirstStep == 2176);
+static_assert(kBoardFirstLine + kBoardLines * 64 <= kBoardSmall);
 static_assert(kBoardLarge == 69632 && kBoardBytes == 200704 && kBoardBytes % 4096 == 0);
 
 }  // namespace vicinity::region

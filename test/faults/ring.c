@@ -21,6 +21,16 @@ int main(int argc, char** argv) {
   char *out = calloc(1, big), *in = calloc(1, big);
   int right = (rank + 1) % size, left = (rank + size - 1) % size;
   long rounds = strcmp(what, "short") == 0 ? 200 : 1L << 40;
+  while (strcmp(what, "collectives") == 0) {  // of all sizes, with nothing else in between
+    static long round = 0;
+    int bytes = round % 20 == 0 ? big / size : 1 + (int)(round % 3000), root = (int)(round % size);
+    MPI_Bcast(out, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+    MPI_Reduce(out, in, bytes, MPI_BYTE, MPI_BOR, root, MPI_COMM_WORLD);
+    MPI_Allreduce(out, in, bytes / 8, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Alltoall(out, bytes / size, MPI_BYTE, in, bytes / size, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    round++;
+  }
   for (long round = 0; round < rounds; round++) {
     int bytes = round % 50 == 0 ? big : 1 + (int)(round % 3000), sum = 0;
     MPI_Sendrecv(out, bytes, MPI_BYTE, right, 0, in, big, MPI_BYTE, left, 0, MPI_COMM_WORLD,

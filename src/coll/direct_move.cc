@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The direct path: collectives that move data.
+#include <algorithm>
+
+#include "coll/direct.h"
+
+namespace vicinity::coll {
+
+namespace {
+
+// Above so many ranks, reading everybody costs more than asking one who has read everybody.
+constexpr int kMostReadAll = 16;
+
+// Of a broadcast that fits into a slot.
+constexpr uint64_t kShortPiece = 8 << 10;
+
+void copy_own(const Typed& from, const Typed& to) {
+  if (from.at != to.at) object::copy_typed(from.at, from.count, *from.type, to.at, to.count, *to.type);
+}
+
+}  // namespace
+
+// Everybody shows an empty part and waits for those of the others.
+Status Direct::meet(const Turn& turn) {
+  VICINITY_TRY(room(turn, Space::kLine));
+  if (size_ <= kMostReadAll) {
+    show(turn, 0);
+    VICINITY_TRY(wait_for_parts(turn, 0, size_));
+    all_seen(turn);
+    return check_all(turn, 0, size_, 0);
+  }
+  if (rank_ != 0) {
+    show(turn, 0);
+    VICINITY_TRY(wait_for_parts(turn, 0, 1));
+    all_seen(turn);  // rank 0 has seen them
+    return check(turn, 0, 0);
+  }
+  VICINITY_TRY(wait_for_parts(turn, 0, size_));
+  all_seen(turn);
+  VICINITY_TRY(check_all(turn, 0, size_, 0));
+  show(turn, 0);
+  return object::kOk;
+}
+
+Status Direct::barrier() {
+  const Turn turn = begin(Kind::kBarrier);
+  const Status status = meet(turn);
+  return status.ok() ? status : give_up(turn, status);
+}
+
+Status Direct::bcast(const Typed& data, int root) {
+  const Turn turn = begin(Kind::kBcast, root);
+  const uint64_t bytes = data.bytes();
+  const Space space = space_of(bytes);
+  if (space == Space::kLarge) {
+    const Status status = bcast_large(turn, data, root);
+    return status.ok() ? status : give_up(turn, status);
+  }
+  Status status;
+  if (rank_ == root) {
+    if (status = room(turn, space); status.ok()) {
+      put(part(rank_, turn, space), data);
+      show(turn, bytes);
+    }
+  } else {
+    status = wait_for_parts(turn, root, root + 1);
+    if (status.ok()) status = check(turn, root, bytes);
+    if (status.ok()) get(part(root, turn, space), data);
+  }
+  return status.ok() ? status : give_up(turn, status);
+}
+
+// The root fills pieces, and the readers read them while it fills the next. What is longer than a slot goes
+// round through kPieces places, so the root can be that far ahead of the slowest reader.
+Status Direct::bcast_large(const Turn& turn, const Typed& data, int root) {
+  const uint64_t bytes = data.bytes();
+  const bool round = bytes > region::kLargeSlotBytes;
+  const uint64_t most = round ? kPieceBytes : kShortPiece;
+  const auto place = [&](uint32_t index) {
+    return round ? piece(root, index) : part(root, turn, Space::kLarge) + index * most;
+  };
+  object::PackCursor cursor(data.at, data.count, *data.type);
+  if (rank_ == root) {
+    VICINITY_TRY(round ? room_for_pieces(turn) : room(turn, Space::kLarge));
+    show(turn, bytes);
+  } else {
+    VICINITY_TRY(wait_for_parts(turn, root, root + 1));
+    VICINITY_TRY(check(turn, root, bytes));
+  }
+  uint32_t index = 0;
+  for (uint64_t done = 0; done < bytes; done += most, ++index) {
+    const auto now = static_cast<size_t>(std::min(bytes - done, most));
+    if (rank_ == root) {
+      if (round && index >= kPieces) VICINITY_TRY(wait_for_units(turn, 0, size_, index - kPieces + 1));
+      cursor.pack(place(index), now);
+    } else {
+      VICINITY_TRY(wait_for_units(turn, root, root + 1, index + 1));
+      cursor.unpack(place(index), now);
+    }
+    if (round || rank_ == root) pass(turn, index + 1);
+  }
+  return object::kOk;
+}
+
+Status Direct::gather(const Typed& mine, const Blocks& all, int root) {
+  const Turn turn = begin(Kind::kGather, root);
+  Status status;
+  if (rank_ != root) {
+    const uint64_t bytes = mine.bytes();
+    const Space space = space_of(bytes);
+    if (status = room(turn, space); status.ok()) {
+      put(part(rank_, turn, space), mine);
+      show(turn, bytes);
+    }
+    return status.ok() ? status : give_up(turn, status);
+  }
+  const Space space = space_of(all.bytes(0));
+  status = wait_for_parts(turn, 0, size_);
+  if (status.ok()) {
+    all_seen(turn);
+    status = check_all(turn, 0, size_, all.bytes(0));
+  }
+  if (!status.ok()) return give_up(turn, status);
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank == rank_) {
+      copy_own(mine, all[rank]);
+    } else {
+      get(part(rank, turn, space), all[rank]);
+    }
+  }
+  return status;
+}
+
+Status Direct::scatter(const Blocks& all, const Typed& mine, int root) {
+  const Turn turn = begin(Kind::kScatter, root);
+  const uint64_t block = rank_ == root ? all.bytes(0) : mine.bytes();
+  const Space space = space_of(block * static_cast<uint64_t>(size_));
+  Status status;
+  if (rank_ == root) {
+    if (status = room(turn, space); !status.ok()) return give_up(turn, status);
+    std::byte* own = part(rank_, turn, space);
+    for (int rank = 0; rank < size_; ++rank)
+      if (rank != rank_) put(own + block * static_cast<uint64_t>(rank), all[rank]);
+    show(turn, block);
+    copy_own(all[rank_], mine);
+    return status;
+  }
+  status = wait_for_parts(turn, root, root + 1);
+  if (status.ok()) status = check(turn, root, block);
+  if (!status.ok()) return give_up(turn, status);
+  get(part(root, turn, space) + block * static_cast<uint64_t>(rank_), mine);
+  return status;
+}
+
+Status Direct::allgather(Kind kind, const Typed& mine, const Blocks& all) {
+  const Turn turn = begin(kind);
+  const Space own = space_of(mine.bytes());
+  Status status = room(turn, own);
+  if (status.ok()) {
+    put(part(rank_, turn, own), mine);
+    show(turn, mine.bytes());
+    if (mine.bytes() > 0) copy_own(mine, all[rank_]);
+    status = wait_for_parts(turn, 0, size_);
+  }
+  for (int rank = 0; rank < size_ && status.ok(); ++rank) {
+    if (rank == rank_) continue;
+    const uint64_t bytes = all.bytes(rank);
+    status = check(turn, rank, bytes);
+    if (status.ok() && bytes > 0) get(part(rank, turn, space_of(bytes)), all[rank]);
+  }
+  if (!status.ok()) return give_up(turn, status);
+  all_seen(turn);
+  return status;
+}
+
+Status Direct::alltoall(const Blocks& send, const Blocks& recv) {
+  const Turn turn = begin(Kind::kAlltoall);
+  const uint64_t block = recv.bytes(0);
+  const Space space = space_of(block * static_cast<uint64_t>(size_));
+  Status status = room(turn, space);
+  if (status.ok()) {
+    std::byte* own = part(rank_, turn, space);
+    for (int rank = 0; rank < size_; ++rank)
+      if (rank != rank_) put(own + block * static_cast<uint64_t>(rank), send[rank]);
+    show(turn, block);
+    copy_own(send[rank_], recv[rank_]);
+    status = wait_for_parts(turn, 0, size_);
+  }
+  if (status.ok()) status = check_all(turn, 0, size_, block);
+  if (!status.ok()) return give_up(turn, status);
+  all_seen(turn);
+  for (int rank = 0; rank < size_; ++rank)
+    if (rank != rank_) get(part(rank, turn, space) + block * static_cast<uint64_t>(rank_), recv[rank]);
+  return status;
+}
+
+}  // namespace vicinity::coll
