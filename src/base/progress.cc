@@ -117,7 +117,6 @@ namespace detail {
 bool multiple = false;
 }
 
-
 void add_poller(Poller* poller) {
   if (poller_count == kMostPollers) {
     VICINITY_LOG(kError, "more than %d pollers", kMostPollers);
