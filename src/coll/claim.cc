@@ -55,10 +55,11 @@ bool is_free(Place& place) {
   return true;
 }
 
-// An earlier life counted in it. The others see this before they can be in the next one.
-void clear_units(std::byte* board) {
+// An earlier life counted in it; now it stands before the calls to come. The others see this before they can be
+// in the next life.
+void clear_units(std::byte* board, uint32_t next_call) {
   auto* flow = reinterpret_cast<region::Flow*>(board + region::kBoardFlow);
-  __atomic_store_n(&flow->units, uint64_t{0}, __ATOMIC_RELEASE);
+  __atomic_store_n(&flow->units, uint64_t{next_call - 1} << 32, __ATOMIC_RELEASE);
 }
 
 // The lowest board that is free with all members, kMostBoards if there is none; and a life that is new to
@@ -83,7 +84,7 @@ void vote(const Communicator& comm, Votes* votes) {
   const uint32_t boards = votes->apart ? 0 : shared->geometry.boards;
   for (uint32_t i = 0; i < region::kMostBoards; ++i) {
     votes->used[i] = i >= boards || agreeing || !is_free(places[i]);
-    if (votes->used[i] == 0 && places[i].life != 0) clear_units(board_of(*shared, peer::self(), i));
+    if (votes->used[i] == 0) clear_units(board_of(*shared, peer::self(), i), comm.coll->sequence);
   }
 }
 

@@ -174,9 +174,11 @@ class Direct {
     __atomic_store_n(member(rank_).units(), uint64_t{turn.number} << 32 | units, __ATOMIC_RELEASE);
     ring_bells(0, size_);
   }
+  // Whoever has gone on to a later call has passed all of this one.
   bool passed(int rank, const Turn& turn, uint32_t units) const {
     const uint64_t word = __atomic_load_n(member(rank).units(), __ATOMIC_ACQUIRE);
-    return word >> 32 == turn.number && static_cast<uint32_t>(word) >= units;
+    const auto ahead = static_cast<int32_t>(static_cast<uint32_t>(word >> 32) - turn.number);
+    return ahead > 0 || (ahead == 0 && static_cast<uint32_t>(word) >= units);
   }
   Status wait_for_units(const Turn& turn, int first, int last, uint32_t units) {
     return wait(turn, first, last, [&](int rank) { return passed(rank, turn, units); });

@@ -262,6 +262,19 @@ TEST(Direct, NothingIsOverwrittenUnderASlowReader) {
         << count;
 }
 
+// A root that fills the slots of two broadcasts has counted the pieces of the first where it counts the second.
+TEST(Direct, ARootGoesOnWhileReadersSleep) {
+  EXPECT_EQ(run(3,
+                [](int rank, Communicator& world, peer::test::Board&) {
+                  for (uint64_t round = 0; round < 60; ++round) {
+                    if (rank != 0 && round % 10 == 3) usleep(3000);
+                    round_bcast(Round{world, round, 4000, 0});
+                    round_bcast(Round{world, round, 2000, 0});
+                  }
+                }),
+            0);
+}
+
 // Boards are claimed, left at different times and claimed again; communicators without one go by messages.
 TEST(Direct, BoardsAreUsedAgain) {
   EXPECT_EQ(run(3,
