@@ -55,8 +55,8 @@ bool is_free(Place& place) {
   return true;
 }
 
-// An earlier life counted in it; now it stands before the calls to come. The others see this before they can be
-// in the next life.
+// An earlier life counted in it; now it stands before the calls to come. The others see this before they can
+// be in the next life.
 void clear_units(std::byte* board, uint32_t next_call) {
   auto* flow = reinterpret_cast<region::Flow*>(board + region::kBoardFlow);
   __atomic_store_n(&flow->units, uint64_t{next_call - 1} << 32, __ATOMIC_RELEASE);

@@ -262,7 +262,7 @@ TEST(Direct, NothingIsOverwrittenUnderASlowReader) {
         << count;
 }
 
-// A root that fills the slots of two broadcasts has counted the pieces of the first where it counts the second.
+// A root that fills the slots of two broadcasts counts the pieces of both in one place.
 TEST(Direct, ARootGoesOnWhileReadersSleep) {
   EXPECT_EQ(run(3,
                 [](int rank, Communicator& world, peer::test::Board&) {
