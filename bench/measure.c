@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures one MPI: point-to-point between ranks 0 and 1, or collectives over all ranks.
+// Measures one MPI: point-to-point or one-sided between ranks 0 and 1, or collectives over all ranks.
 //
-//   measure point|collective|init [milliseconds per figure [size,size,...]]
+//   measure point|collective|onesided|init [milliseconds per figure [size,size,...]]
 // Rank 0 prints "metric TAB bytes TAB value TAB unit". Each figure repeats its operation for about the given
 // time, at least a few times; all ranks use the count that rank 0 chose. bench/compare runs it in rounds.
 #include <mpi.h>
@@ -83,6 +83,46 @@ static void allreduce(int bytes) {
 static void allgather(int bytes) { MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD); }
 static void alltoall(int bytes) { MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD); }
 
+// One-sided, in a window of MPI_Win_allocate that rank 0 has locked at rank 1. Rank 1 waits in a barrier.
+static MPI_Win shared_window;
+static void put_flush(int bytes) {
+  if (rank != 0) return;
+  MPI_Put(out, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, shared_window);
+  MPI_Win_flush(1, shared_window);
+}
+static void get_flush(int bytes) {
+  if (rank != 0) return;
+  MPI_Get(in, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, shared_window);
+  MPI_Win_flush(1, shared_window);
+}
+static void fetch_add(int bytes) {
+  (void)bytes;
+  if (rank != 0) return;
+  MPI_Fetch_and_op(out, in, MPI_LONG_LONG, 1, 0, MPI_SUM, shared_window);
+  MPI_Win_flush(1, shared_window);
+}
+static void swap(int bytes) {
+  (void)bytes;
+  if (rank != 0) return;
+  MPI_Compare_and_swap(out, out, in, MPI_LONG_LONG, 1, 0, shared_window);
+  MPI_Win_flush(1, shared_window);
+}
+
+static void onesided(void) {
+  static const int kSizes[] = {8, 1024, 65536};
+  void* base;
+  MPI_Win_allocate(1 << 20, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &shared_window);
+  memset(base, 0, 1 << 20);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, shared_window);
+  for (int i = 0; i < 3; i++) report("put", kSizes[i], repeat(put_flush, kSizes[i]) * 1e6, "us");
+  for (int i = 0; i < 3; i++) report("get", kSizes[i], repeat(get_flush, kSizes[i]) * 1e6, "us");
+  report("fetch_op", 8, repeat(fetch_add, 8) * 1e6, "us");
+  report("swap", 8, repeat(swap, 8) * 1e6, "us");
+  if (rank == 0) MPI_Win_unlock(1, shared_window);
+  MPI_Win_free(&shared_window);
+}
+
 static void point(void) {
   for (int i = 0; i < count_of_sizes; i++)
     report("latency", sizes[i], repeat(ping_pong, sizes[i]) / 2 * 1e6, "us");
@@ -144,6 +184,7 @@ int main(int argc, char** argv) {
   report("init", 0, started * 1e3, "ms");
   if (strcmp(what, "point") == 0) point();
   if (strcmp(what, "collective") == 0) collective();
+  if (strcmp(what, "onesided") == 0) onesided();
   free(out);
   free(in);
   MPI_Finalize();

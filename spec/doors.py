@@ -35,7 +35,7 @@ def is_object(function, p, direction):
 
 
 def moves_data(function, p):
-    return p.kind == "DATATYPE" and function.room in ("p2p", "object") and any(
+    return p.kind == "DATATYPE" and function.room in ("p2p", "object", "rma") and any(
         q.kind == "BUFFER" for q in function.parameters)
 
 
@@ -100,7 +100,7 @@ def checks(function, wide=False):
     """Handles first, so that the right error handler is known; then the rest in order."""
     found = [] if function.has("anytime") else ["door.running()"]
     parameters = function.of_form(wide)
-    ordered = sorted(parameters, key=lambda p: p.kind != "COMMUNICATOR")
+    ordered = sorted(parameters, key=lambda p: p.kind not in ("COMMUNICATOR", "WINDOW"))
     found += [check for check in (handle_check(function, p) for p in ordered) if check]
     if function.has("unsupported"):
         return found

@@ -14,7 +14,7 @@ OPENING = """\
 {includes}
 """
 INCLUDES = ["base/status.h", "object/communicator.h", "object/datatype.h", "object/errhandler.h",
-            "object/group.h", "object/info.h", "object/op.h"]
+            "object/group.h", "object/info.h", "object/op.h", "object/window.h"]
 
 
 def entry_type(function, p, wide=False):

@@ -49,7 +49,7 @@ def name(parameter):
 
 
 def is_choice(parameter):
-    return parameter.kind == "BUFFER"
+    return parameter.kind in ("BUFFER", "UNCHECKED_BUFFER")
 
 
 def is_logical(parameter):

@@ -133,7 +133,7 @@ class Call:
         rest = self.function.of_form(self.wide)
         rest = rest[rest.index(p) + 1:]
         count = next((q for q in rest if q.kind.startswith("XFER_NUM_ELEM")), None)
-        datatype = next((q for q in rest if q.kind == "DATATYPE"), None)
+        datatype = next((q for q in rest if q.kind in ("DATATYPE", "UNCHECKED_DATATYPE")), None)
         alone = count and datatype and not count.array and not datatype.array and \
             not any(fortran.is_choice(q) for q in rest[:rest.index(datatype)]) and \
             not any(q.kind == "PARTITION" for q in rest) and count.name not in self.instead

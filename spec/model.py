@@ -32,11 +32,12 @@ CHAPTERS = {
 # Kinds of handles that are references inside the library: C type -> class in vicinity::object.
 OBJECTS = {
     "MPI_Comm": "Communicator", "MPI_Group": "Group", "MPI_Datatype": "Datatype", "MPI_Op": "Op",
-    "MPI_Errhandler": "Errhandler", "MPI_Info": "Info",
+    "MPI_Errhandler": "Errhandler", "MPI_Info": "Info", "MPI_Win": "Window",
 }
 NULLS = {
     "MPI_Comm": "MPI_COMM_NULL", "MPI_Group": "MPI_GROUP_NULL", "MPI_Datatype": "MPI_DATATYPE_NULL",
     "MPI_Op": "MPI_OP_NULL", "MPI_Errhandler": "MPI_ERRHANDLER_NULL", "MPI_Info": "MPI_INFO_NULL",
+    "MPI_Win": "MPI_WIN_NULL",
 }
 
 
@@ -75,7 +76,8 @@ class Parameter:
     @property
     def object(self):
         """The class in vicinity::object behind this handle; None if the library takes it as it is."""
-        return None if self.array or self.kind.startswith("PEER_") else OBJECTS.get(self.small)
+        raw = self.array or self.kind.startswith(("PEER_", "UNCHECKED_"))
+        return None if raw else OBJECTS.get(self.small)
 
     @property
     def is_indirect(self):

@@ -57,19 +57,21 @@ Status bad_tag(int tag, const char* argument) {
               object::kTagUpperBound);
 }
 
-int failed(const char* function, Status status, Communicator* comm) {
-  if (!comm) comm = object::blamed();
-  object::blame(nullptr);
-  return world::raise(function, status, comm);
+int failed(const char* function, Status status, Communicator* comm, Window* window) {
+  if (!window) window = object::blamed_window();
+  Communicator* blamed = object::blamed();
+  object::blame_nobody();
+  if (window) return world::raise_window(function, status, *window);
+  return world::raise(function, status, comm ? comm : blamed);
 }
 
 int failed_session(const char* function, Status status, MPI_Session session) {
-  object::blame(nullptr);
+  object::blame_nobody();
   return world::raise_session(function, status, session);
 }
 
 int failed_file(const char* function, Status status, MPI_File file) {
-  object::blame(nullptr);
+  object::blame_nobody();
   return world::raise_file(function, status, file);
 }
 

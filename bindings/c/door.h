@@ -16,6 +16,7 @@
 #include "object/group.h"
 #include "object/info.h"
 #include "object/op.h"
+#include "object/window.h"
 #include "world/state.h"
 
 namespace vicinity::door {
@@ -27,6 +28,7 @@ using object::Errhandler;
 using object::Group;
 using object::Info;
 using object::Op;
+using object::Window;
 
 // Failures, in words. `argument` is the name of the parameter in the standard.
 #define VICINITY_COLD __attribute__((cold, noinline))
@@ -40,7 +42,7 @@ VICINITY_COLD Status null_array(const char* argument, long long length);
 VICINITY_COLD Status bad_rank(int rank, int size, const char* argument);
 VICINITY_COLD Status bad_tag(int tag, const char* argument);
 // The ways out of a door that failed; `session` and `file` when the call named one.
-VICINITY_COLD int failed(const char* function, Status status, Communicator* comm);
+VICINITY_COLD int failed(const char* function, Status status, Communicator* comm, Window* window);
 VICINITY_COLD int failed_session(const char* function, Status status, MPI_Session session);
 VICINITY_COLD int failed_file(const char* function, Status status, MPI_File file);
 VICINITY_COLD int null_name(const char* text, char* name, int* length);
@@ -61,6 +63,8 @@ template <>
 inline constexpr int kHandleError<Info> = MPI_ERR_INFO;
 template <>
 inline constexpr int kHandleError<Op> = MPI_ERR_OP;
+template <>
+inline constexpr int kHandleError<Window> = MPI_ERR_WIN;
 
 // Without this the compiler shares the checks among 664 doors as functions, and every Door lives in memory.
 #define VICINITY_INLINE __attribute__((always_inline))
@@ -189,7 +193,9 @@ class Door {
       *place = value == static_cast<int>(value) ? static_cast<int>(value) : MPI_UNDEFINED;
   }
 
-  VICINITY_INLINE int finish() { return status_.ok() ? MPI_SUCCESS : failed(function_, status_, comm_); }
+  VICINITY_INLINE int finish() {
+    return status_.ok() ? MPI_SUCCESS : failed(function_, status_, comm_, window_);
+  }
   VICINITY_INLINE int finish_session(MPI_Session session) {
     return status_.ok() ? MPI_SUCCESS : failed_session(function_, status_, session);
   }
@@ -214,12 +220,14 @@ class Door {
     return static_cast<unsigned>(rank) < static_cast<unsigned>(comm.peers().size());
   }
   VICINITY_INLINE void remember(Communicator* comm) { comm_ = comm_ ? comm_ : comm; }
+  VICINITY_INLINE void remember(Window* window) { window_ = window; }
   template <class T>
   VICINITY_INLINE void remember(T*) {}
 
   Lock<locking> lock_;
   const char* const function_;
   Communicator* comm_ = nullptr;
+  Window* window_ = nullptr;
   Status status_;
 };
 

@@ -16,6 +16,7 @@ struct Raised {
   int code = 0;
   std::string function, text;
   object::Communicator* comm = nullptr;
+  object::Window* window = nullptr;
 } raised;
 
 int record(const char* function, base::Status status, object::Communicator* comm) {
@@ -33,6 +34,10 @@ namespace world {
 State state = State::kRunning;
 int raise(const char* function, base::Status status, object::Communicator* comm) {
   return record(function, status, comm);
+}
+int raise_window(const char* function, base::Status status, object::Window& window) {
+  raised.window = &window;
+  return record(function, status, nullptr);
 }
 int raise_session(const char* function, base::Status status, MPI_Session) {
   return record(function, status, nullptr);
@@ -88,6 +93,35 @@ TEST_F(DoorTest, NamesTheFunctionTheValueAndTheRemedy) {
   EXPECT_EQ(raised.function, "MPI_X");
   EXPECT_EQ(raised.comm, comm);
   EXPECT_EQ(raised.text, "argument `dest` is 4, the communicator has 4 ranks");
+}
+
+TEST_F(DoorTest, AWindowTakesItsErrorsItself) {
+  auto* window = object::make<object::Window>();
+  object::Window* found = nullptr;
+  Datatype* none = nullptr;
+  {
+    Door door("MPI_X");
+    EXPECT_FALSE(door.handle(object::handle_of(*window), found, "win") &&
+                 door.handle(MPI_DATATYPE_NULL, none, "datatype"));
+    EXPECT_EQ(door.finish(), MPI_ERR_TYPE);
+    EXPECT_EQ(raised.window, window);
+  }
+  raised = {};
+  {
+    Door door("MPI_X");
+    EXPECT_FALSE(door.handle(MPI_WIN_NULL, found, "win"));
+    EXPECT_EQ(door.finish(), MPI_ERR_WIN);
+    EXPECT_EQ(raised.window, nullptr);
+  }
+  {
+    Door door("MPI_X");
+    object::blame(window);  // as a request of a window does
+    door.take(object::fail(MPI_ERR_RMA_RANGE, "somewhere else"));
+    EXPECT_EQ(door.finish(), MPI_ERR_RMA_RANGE);
+    EXPECT_EQ(raised.window, window);
+    EXPECT_EQ(object::blamed_window(), nullptr);
+  }
+  object::destroy(window);
 }
 
 TEST_F(DoorTest, RefusesBeforeAndAfter) {

@@ -86,7 +86,7 @@ bool advance(Collective& one, bool doubt) {
   }
   if (transport.lingers()) schedule.temporaries.clear();  // still in use; given up for lost
   // Whoever takes the request blames its communicator; the call that we are in has nothing to do with it.
-  if (!schedule.status.ok()) object::blame(nullptr);
+  if (!schedule.status.ok()) object::blame_nobody();
   return over;
 }
 

@@ -156,6 +156,7 @@ UserCode* user_code(int code) {
 }
 
 thread_local Communicator* to_blame = nullptr;
+thread_local Window* window_to_blame = nullptr;
 
 }  // namespace
 
@@ -246,6 +247,17 @@ int last_used_code() {
 }
 
 void blame(Communicator* comm) { to_blame = comm; }
+void blame(Window* window) { window_to_blame = window; }
+void blame_nobody() {
+  to_blame = nullptr;
+  window_to_blame = nullptr;
+}
+
+Window* blamed_window() {
+  Window* window = window_to_blame;
+  window_to_blame = nullptr;
+  return window;
+}
 
 Communicator* blamed() {
   Communicator* comm = to_blame;

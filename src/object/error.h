@@ -18,6 +18,7 @@ using base::Status;
 
 struct Errhandler;
 struct Communicator;
+struct Window;
 
 // Text of a class or code, predefined or added by the user; nullptr when there is no such code.
 const char* error_text(int code);
@@ -36,9 +37,12 @@ Status remove_error_code(int code);
 Status remove_error_string(int code);
 int last_used_code();  // the value of the attribute MPI_LASTUSEDCODE
 
-// The communicator whose handler takes the error when the door itself names none (MPI_Wait and
-// friends: the communicator of the failing request). Set beside fail(), read and cleared by the door.
+// The communicator or window whose handler takes the error when the door itself names none (MPI_Wait and
+// friends: that of the failing request). Set beside fail(), read and cleared by the door.
 void blame(Communicator* comm);
+void blame(Window* window);
+void blame_nobody();
 Communicator* blamed();
+Window* blamed_window();
 
 }  // namespace vicinity::object

@@ -26,6 +26,10 @@ bool belongs_to(object::Request* request, Role role, Proc proc) {
   return (transfer.sending ? transfer.peer : transfer.from) == proc;
 }
 
+// Tokens of the one-sided sink are told from ours by their lowest bit.
+bool is_one_sided(const void* token) { return (reinterpret_cast<uintptr_t>(token) & 1) != 0; }
+void* flip_mark(void* token) { return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(token) ^ 1); }
+
 }  // namespace
 
 Engine* current_engine = &the_engine;
@@ -34,6 +38,7 @@ const Counters& counters() { return engine().counters; }
 
 channel::Landing Engine::land(Proc from, const Envelope& envelope, size_t bytes) {
   if (!lost_.empty() && is_lost(from)) return {};
+  if (envelope.kind >= kFirstOneSided) return land_one_sided(from, envelope, bytes);
   switch (static_cast<Packet>(envelope.kind)) {
     case Packet::kEager:
       return land_eager(from, envelope, bytes);
@@ -56,8 +61,23 @@ channel::Landing Engine::land(Proc from, const Envelope& envelope, size_t bytes)
   return {arrival->small, sizeof arrival->small, arrival};
 }
 
+channel::Landing Engine::land_one_sided(Proc from, const Envelope& envelope, size_t bytes) {
+  if (!one_sided) {
+    liar(from, "a message for a window came, but there was never a window");
+    return {};
+  }
+  channel::Landing landing = one_sided->land(from, envelope, bytes);
+  if (landing.token) landing.token = flip_mark(landing.token);
+  return landing;
+}
+
 void Engine::landed(const channel::Landing& landing, size_t bytes) {
   if (landing.token == &direct) return landed_direct(direct);
+  if (is_one_sided(landing.token)) {
+    channel::Landing own = landing;
+    own.token = flip_mark(landing.token);
+    return one_sided->landed(own, bytes);
+  }
   Arrival* arrival = static_cast<Arrival*>(landing.token);
   if (!arrival) return;
   arrival->by_order.unlink();
@@ -168,6 +188,7 @@ void Engine::lost(Proc from, const char* why) {
     context.each_posted(from, fail_posted);
     context.each_posted(kAnyProc, fail_posted);
   });
+  if (one_sided) one_sided->lost(from, why);
 }
 
 CommState& state(Communicator& comm) {
@@ -198,6 +219,8 @@ Status start() {
   engine().registered = true;
   return object::kOk;
 }
+
+void set_one_sided(channel::Sink* sink) { engine().one_sided = sink; }
 
 channel::Sink& sink() { return *current_engine; }
 

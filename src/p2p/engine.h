@@ -47,12 +47,14 @@ class Engine final : public channel::Sink, public base::Poller {
   uint64_t freed_sends = 0;   // sends that the user has freed and that are not complete
   std::vector<char> scratch;  // for one packed eager message, never kept across a wait
   bool registered = false;    // with base::progress
+  channel::Sink* one_sided = nullptr;
 
  private:
   struct Lost {
     Proc proc;
     std::string why;
   };
+  channel::Landing land_one_sided(Proc from, const Envelope& envelope, size_t bytes);
   void control(Arrival& arrival, size_t bytes);
   std::vector<Lost> lost_;
 };

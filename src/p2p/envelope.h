@@ -28,6 +28,9 @@ enum class Packet : uint8_t {
   kPartData = 9,      // as kData, for partitioned requests
 };
 
+// Kinds from here on belong to one-sided communication (rma/messages.h).
+inline constexpr uint8_t kFirstOneSided = 64;
+
 inline constexpr uint8_t kAckWanted = 1;  // kEager: answer kFin once matched (synchronous mode)
 inline constexpr uint8_t kReadable = 1;   // kRts: the message is one run of bytes at RtsBody.address
 inline constexpr uint8_t kCancelled = 1;  // kCancelAnswer: the message was not matched and is gone

@@ -50,6 +50,9 @@ Status all_alive(const Communicator& comm);
 Status start();
 // Where channels hand in what arrives; world/ gives it to peer::start(). Valid after start().
 channel::Sink& sink();
+// Who takes the messages of kinds from kFirstOneSided on, and hears of lost peers too. Its tokens are
+// addresses of objects of at least two bytes.
+void set_one_sided(channel::Sink* sink);
 // Makes progress until everything handed over so far has left this process, buffered sends too. MPI_Finalize
 // calls it before and after its barrier, so that no peer waits for a message of a process that is gone.
 Status drain();

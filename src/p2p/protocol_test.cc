@@ -310,8 +310,12 @@ TEST_F(ProtocolTest, ControlThatIsTooLong) {
   expect_lost("longer than 64");
 }
 TEST_F(ProtocolTest, UnknownKind) {
-  say(envelope(static_cast<Packet>(200), 0, 0, 1));
+  say(envelope(static_cast<Packet>(kFirstOneSided - 1), 0, 0, 1));
   expect_lost("unknown kind");
+}
+TEST_F(ProtocolTest, AWindowThatNeverWas) {
+  say(envelope(static_cast<Packet>(kFirstOneSided), 0, 0, 1));
+  expect_lost("there was never a window");
 }
 TEST_F(ProtocolTest, ImpossibleLength) {
   const RtsBody rts{UINT64_MAX, 0};

@@ -19,6 +19,7 @@
 #include "base/param.h"
 #include "base/progress.h"
 #include "peer/card.h"
+#include "peer/extent.h"
 #include "peer/forming.h"
 #include "peer/host_forming.h"
 #include "peer/liveness.h"
@@ -373,7 +374,18 @@ void fill_received(Proc proc, Counters& counters) {
   counters.bytes_received = receiver.bytes();
 }
 
+const std::string& region_wish() { return world->cards[world->self].backing; }
+
 }  // namespace detail
+
+Proc extent_domain(Proc proc) {
+  const Card& card = world->cards[proc];
+  Proc lowest = 0;
+  while (world->cards[lowest].host_id != card.host_id ||
+         world->cards[lowest].pid_namespace != card.pid_namespace)
+    ++lowest;
+  return lowest;
+}
 
 base::Status start(wireup::Wireup& wireup, channel::Sink& sink) {
   const wireup::Identity& identity = wireup.identity();

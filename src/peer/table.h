@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "peer/virtual_connection.h"
 
@@ -14,5 +15,7 @@ void has_work(VirtualConnection& connection);
 void report_lost(Proc proc, const char* why);
 // What has come from this process so far.
 void fill_received(Proc proc, Counters& counters);
+// VICINITY_REGION: auto, memfd, file.
+const std::string& region_wish();
 
 }  // namespace vicinity::peer::detail

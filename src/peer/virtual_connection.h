@@ -75,6 +75,10 @@ class VirtualConnection {
   // For small control messages (<= 64 bytes): sends or queues a private copy. Never fails for lack of room.
   void post(const Envelope& envelope, const void* data, size_t bytes);
 
+  // Wakes the peer if it sleeps: something that it waits for has changed in memory that we share.
+  void nudge() {
+    if (kind_ == Kind::kRing && !lost_) ring_.nudge();
+  }
   // Reads `bytes` from the peer's memory by the kernel (CMA): the pieces of `into` are filled from the
   // remote range. On refusal: demotes the pair with one log line and returns false; the caller then
   // asks the peer to send through the channel.

@@ -68,6 +68,11 @@ Mapping::~Mapping() {
   if (fd_ >= 0) close(fd_);
 }
 
+void Mapping::close_descriptor() {
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
+}
+
 Result<Mapping> Heap::create(uint64_t bytes, const Offer&) {
   void* base =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -48,6 +48,8 @@ class Mapping {
   std::byte* base() const { return base_; }
   size_t bytes() const { return bytes_; }
   int fd() const { return fd_; }
+  // The memory stays mapped; nobody can open it through us any more.
+  void close_descriptor();
   const Properties& properties() const { return properties_; }
   const char* backing() const { return backing_; }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Error handlers (MPI 5.0, 9.3). Windows do not exist yet; MPI_FILE_NULL carries the handler that files start
-// with.
+// Error handlers (MPI 5.0, 9.3). MPI_FILE_NULL carries the handler that files start with.
 #include "entry_world.h"
 #include "io/file.h"
 #include "object/language.h"
@@ -58,8 +57,6 @@ Status prepare_call(int code) {
   base::forget_failure();
   return kOk;
 }
-
-Status no_window() { return fail(MPI_ERR_WIN, "argument `win` is no window"); }
 
 // MPI_FILE_NULL stands for the handler that files start with; then `file` is nullptr.
 Status file_or_null(MPI_File handle, io::File** file) {
@@ -159,9 +156,22 @@ Status file_call_errhandler(MPI_File file, int errorcode) {
   return kOk;
 }
 
-Status win_set_errhandler(MPI_Win, Errhandler&) { return no_window(); }
-Status win_get_errhandler(MPI_Win, Errhandler**) { return no_window(); }
-Status win_call_errhandler(MPI_Win, int) { return no_window(); }
+Status win_set_errhandler(object::Window& win, Errhandler& errhandler) {
+  VICINITY_TRY(check(errhandler, Kind::kWin, "windows"));
+  replace(win.errhandler, errhandler);
+  return kOk;
+}
+
+Status win_get_errhandler(object::Window& win, Errhandler** errhandler) {
+  *errhandler = object::retain(win.errhandler);
+  return kOk;
+}
+
+Status win_call_errhandler(object::Window& win, int errorcode) {
+  VICINITY_TRY(prepare_call(errorcode));
+  raise_window("MPI_Win_call_errhandler", Status(errorcode), win);
+  return kOk;
+}
 
 }  // namespace entry
 }  // namespace vicinity::world

@@ -112,6 +112,13 @@ int raise(const char* function, base::Status status, Communicator* comm) {
   return apply(*comm->errhandler, report, object::handle_of(*comm));
 }
 
+int raise_window(const char* function, base::Status status, object::Window& window) {
+  Report report{function, status.code()};
+  std::snprintf(report.where, sizeof report.where, " (window %s)",
+                window.name[0] ? window.name : "without name");
+  return apply(*window.errhandler, report, object::handle_of(window));
+}
+
 int raise_session(const char* function, base::Status status, MPI_Session handle) {
   Session* session = object::lookup<Session>(handle);
   if (!session) return raise(function, status, nullptr);

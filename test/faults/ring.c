@@ -1,10 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job that goes on until somebody ends it: rings of small and large sends, and collectives. See run.
+// A job that goes on until somebody ends it: rings of small and large sends, and collectives, or windows. See
+// run.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+// Locks, fences and posts in a window of `flavor`, for ever.
+static void use_windows(int rank, int size, int flavor) {
+  MPI_Win win;
+  MPI_Group all;
+  long one = 1, old, memory[8] = {0}, *base = memory;
+  const int right = (rank + 1) % size;
+  if (flavor == 0) MPI_Win_allocate(sizeof memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  if (flavor == 1) MPI_Win_create(base, sizeof memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_get_group(win, &all);
+  for (;;) {
+    for (int i = 0; i < 20; i++) {
+      MPI_Win_lock(i % 3 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, i % size, 0, win);
+      MPI_Fetch_and_op(&one, &old, MPI_LONG, i % size, 0, MPI_SUM, win);
+      MPI_Win_unlock(i % size, win);
+    }
+    MPI_Win_fence(0, win);
+    MPI_Put(&one, 1, MPI_LONG, right, 1, 1, MPI_LONG, win);
+    MPI_Win_fence(0, win);
+    MPI_Win_post(all, 0, win);
+    MPI_Win_start(all, 0, win);
+    MPI_Get(&old, 1, MPI_LONG, right, 1, 1, MPI_LONG, win);
+    MPI_Win_complete(win);
+    MPI_Win_wait(win);
+  }
+}
 
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "forever";
@@ -18,6 +45,8 @@ int main(int argc, char** argv) {
   if (strcmp(what, "zero") == 0 && rank == size - 1) _exit(0);  // no MPI_Finalize, and it looks like success
   if (strcmp(what, "abort") == 0 && rank == size - 1) MPI_Abort(MPI_COMM_WORLD, 42);
   if (strcmp(what, "crash") == 0 && rank == size - 1) *(volatile int*)8 = 1;
+  if (strcmp(what, "shared-window") == 0) use_windows(rank, size, 0);
+  if (strcmp(what, "message-window") == 0) use_windows(rank, size, 1);
   char *out = calloc(1, big), *in = calloc(1, big);
   int right = (rank + 1) % size, left = (rank + size - 1) % size;
   long rounds = strcmp(what, "short") == 0 ? 200 : 1L << 40;

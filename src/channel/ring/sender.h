@@ -96,6 +96,9 @@ class Sender {
     room_ = 0;
   }
 
+  // Wakes the receiver if it sleeps, without a message.
+  void nudge() { ring_bell(); }
+
  private:
   friend struct RingTestAccess;
 
