@@ -49,6 +49,9 @@ class Sink {
  public:
   virtual Landing land(Proc from, const Envelope& envelope, size_t bytes) = 0;
   virtual void landed(const Landing& landing, size_t bytes) = 0;
+  // A large message that stays at its sender until it is fetched (offer.h), in order with the others. Only
+  // channels that take offers from their senders bring one.
+  virtual void offered(Proc, const Envelope&, size_t /*bytes*/, void* /*offer*/) {}
   // A peer is gone or lied: nothing more will come from it. `why` is for people.
   virtual void lost(Proc from, const char* why) = 0;
 

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "channel/ring/port.h"
+#include "peer/channels.h"
 
 namespace vicinity::peer {
 namespace {
@@ -160,11 +161,11 @@ std::string format_card(const Card& card) {
   char numbers[512];
   std::snprintf(numbers, sizeof numbers,
                 "pidns %" PRIu64 "\nuserns %" PRIu64 "\nuid %u\npid %d\nfd %d\nat %" PRIu64
-                "\nmembarrier %d\nlines %u\nbuffers %u\n"
+                "\nmembarrier %d\nchannels %u\nlines %u\nbuffers %u\n"
                 "buffer %u\nlargest %u\n",
                 card.pid_namespace, card.user_namespace, card.uid, card.pid, card.memfd + 1,
-                card.token_address, card.membarrier, card.ring_lines, card.buffers, card.buffer_bytes,
-                card.largest);
+                card.token_address, card.membarrier, card.channels, card.ring_lines, card.buffers,
+                card.buffer_bytes, card.largest);
   uint8_t token[sizeof card.token];
   std::memcpy(token, &card.token, sizeof token);
   return "vicinity " + std::to_string(kCardVersion) + "\nhost " + card.host + "\nid " + card.host_id + "\n" +
@@ -198,7 +199,8 @@ base::Status parse_card(std::string_view text, int rank, Card* out) {
       count("pidns", &card.pid_namespace, UINT64_MAX) && count("userns", &card.user_namespace, UINT64_MAX) &&
       count("uid", &card.uid, UINT32_MAX) && count("pid", &card.pid, INT_MAX) &&
       count("fd", &card.memfd, INT_MAX) && count("at", &card.token_address, UINT64_MAX) &&
-      count("membarrier", &card.membarrier, 1) && count("lines", &card.ring_lines, 65536) &&
+      count("membarrier", &card.membarrier, 1) &&
+      count("channels", &card.channels, UINT32_MAX) && count("lines", &card.ring_lines, 65536) &&
       count("buffers", &card.buffers, 65536) && count("buffer", &card.buffer_bytes, 1 << 20) &&
       count("largest", &card.largest, 1 << 20) &&
       reader.expect(unhex(reader.next("nonce"), card.nonce.bytes, sizeof card.nonce.bytes)) &&
@@ -229,6 +231,7 @@ base::Status make_card(bool reserve_memfd, Card* out) {
   card.token = channel::cma::own_token();
   card.token_address = reinterpret_cast<uintptr_t>(&channel::cma::own_token());
   card.membarrier = channel::ring::Port::register_membarrier();
+  VICINITY_TRY(allowed_channels(&card.channels));
   card.backing = region_param.get();
   card.directory = clean(region::File::directory(), 255);
   if (struct stat info; stat(card.directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {

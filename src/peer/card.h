@@ -18,7 +18,7 @@
 
 namespace vicinity::peer {
 
-inline constexpr int kCardVersion = 2;
+inline constexpr int kCardVersion = 4;
 
 struct Card {
   std::string host;     // for people
@@ -31,6 +31,7 @@ struct Card {
   uint64_t token_address = 0;
   channel::cma::Token token{};
   bool membarrier = false;
+  uint32_t channels = 0;                               // what its user allows: channels.h
   std::string backing;                                 // VICINITY_REGION: auto, memfd, file, no
   std::string directory;                               // for a file
   uint64_t directory_device = 0, directory_inode = 0;  // 0: there is none

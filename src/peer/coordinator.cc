@@ -4,8 +4,9 @@
 //   cards -> fence -> proposals (locality.cc) -> regions (forming.cc) -> fence -> neighbourhoods -> rings,
 //   CMA probes
 //
-// It owns everything that lives as long as the job does: the table, the neighbourhoods, the self channel, the
-// watch over deaths; and it is the poller that flushes queued messages.
+// Ranks that no region reaches are reached by the network (outside.cc). The coordinator owns everything that
+// lives as long as the job does: the table, the neighbourhoods, the outside, the self channel, the watch over
+// deaths; and it is the poller that flushes queued messages.
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "base/param.h"
 #include "base/progress.h"
 #include "peer/card.h"
+#include "peer/channels.h"
 #include "peer/extent.h"
 #include "peer/forming.h"
 #include "peer/host_forming.h"
@@ -26,7 +28,9 @@
 #include "peer/locality.h"
 #include "peer/map.h"
 #include "peer/neighbourhood.h"
+#include "peer/outside.h"
 #include "peer/peer.h"
+#include "peer/sleeper.h"
 #include "peer/table.h"
 
 namespace vicinity::peer {
@@ -54,18 +58,6 @@ class Flusher final : public base::Poller {
   int poll() override;
 };
 
-// Sleeps in all ports at once, with a look at who is still alive before each sleep.
-class WatchfulSleeper final : public base::Sleeper {
- public:
-  void arm() override;
-  void disarm() override;
-  void sleep(int timeout_us) override;
-  void wake_self() override;
-
- private:
-  static channel::ring::Port* wakeable();
-};
-
 struct World {
   Proc self = 0;
   uint32_t count = 0;
@@ -80,6 +72,7 @@ struct World {
   channel::Sink* sink = nullptr;
   wireup::Wireup* wireup = nullptr;
   std::optional<Shared> shared;  // of the first neighbourhood
+  std::unique_ptr<Outside> outside;  // nullptr: one region was proposed for everybody
   std::unique_ptr<channel::self::SelfChannel> self_channel;
   std::vector<channel::fake::FakeEnd*> fakes;
   Liveness liveness;
@@ -122,32 +115,6 @@ int Flusher::poll() {
   return events;
 }
 
-void WatchfulSleeper::arm() {
-  world->liveness.look();
-  for (auto& neighbourhood : world->neighbourhoods) neighbourhood->port().arm();
-}
-void WatchfulSleeper::disarm() {
-  for (auto& neighbourhood : world->neighbourhoods) neighbourhood->port().disarm();
-}
-
-// The one port in which we can be woken.
-channel::ring::Port* WatchfulSleeper::wakeable() {
-  for (auto& neighbourhood : world->neighbourhoods)
-    if (neighbourhood->mapping().properties().wakeable) return &neighbourhood->port();
-  return nullptr;
-}
-
-// Who sends into another port cannot wake us, so that the sleep must be a nap.
-void WatchfulSleeper::sleep(int timeout_us) {
-  channel::ring::Port* port = wakeable();
-  const bool nap = !port || world->neighbourhoods.size() > 1;
-  if (!port) port = &world->neighbourhoods[0]->port();
-  port->sleep(nap ? std::max(50, timeout_us / 20) : timeout_us);
-}
-void WatchfulSleeper::wake_self() {
-  if (channel::ring::Port* port = wakeable()) port->wake_self();
-}
-
 Status gather_cards(World& w, const Card& own) {
   VICINITY_TRY(w.wireup->put(kCardKey, format_card(own)));
   VICINITY_TRY(w.wireup->fence());
@@ -164,22 +131,25 @@ Status gather_cards(World& w, const Card& own) {
   return base::kOk;
 }
 
-// There is no other channel yet, so a rank out of reach is the end of the start.
-Status all_reachable(const World& w) {
+// Who is in no region of ours is reached by the network, or ends the start.
+Status reach_others(World& w) {
   const Card& own = w.cards[w.self];
   for (uint32_t rank = 0; rank < w.count; ++rank) {
     if (rank == w.self || w.home[rank]) continue;
     const Card& card = w.cards[rank];
-    const bool near = card.host_id == own.host_id;
-    const std::string why = !near ? "it runs under another kernel, and no host region holds both"
-                            : w.trouble.empty() ? "both run under one kernel but share no memory"
-                                                : w.trouble;
-    return fail(
-        base::kOther,
-        "rank %u (host %s, pid %d) cannot be reached from rank %u (host %s, pid %d): %s. Containers "
-        "need a common /dev/shm (--ipc=host) or a common VICINITY_REGION_DIR, virtual machines a common "
-        "VICINITY_HOST_REGION (see vicinity doctor); there is no network channel yet",
-        rank, card.host.c_str(), card.pid, w.self, own.host.c_str(), own.pid, why.c_str());
+    std::string why = apart(own, card);
+    if (why.empty()) why = w.trouble.empty() ? "both run under one kernel but share no memory" : w.trouble;
+    if (w.outside && w.outside->opened() && (card.channels & kAllowUcx)) {
+      w.table[rank].be_network(rank, &w.outside->network(), why + ": " + w.outside->description());
+      continue;
+    }
+    return fail(base::kOther,
+                "rank %u (host %s, pid %d) cannot be reached from rank %u (host %s, pid %d): %s; %s", rank,
+                card.host.c_str(), card.pid, w.self, own.host.c_str(), own.pid, why.c_str(),
+                w.outside ? "VICINITY_CHANNELS forbids the network (ucx)"
+                          : "containers need a common /dev/shm (--ipc=host) or a common VICINITY_REGION_DIR, "
+                            "virtual machines a common VICINITY_HOST_REGION (see vicinity doctor); "
+                            "VICINITY_CHANNELS=ucx makes them use the network");
   }
   return base::kOk;
 }
@@ -202,11 +172,14 @@ void connect_ring(World& w, Neighbourhood& home, uint32_t rank) {
   const Card& card = w.cards[rank];
   w.home[rank] = &home;
   w.table[rank].be_ring(rank, home.sender(rank), card.pid);
-  const char* why = !channel::cma::wanted() ? "VICINITY_CMA=no"
-                    : card.host_id != w.cards[w.self].host_id
-                        ? "it runs under another kernel"
-                        : channel::cma::probe(card.pid, card.token_address, card.token);
-  if (why && channel::cma::wanted()) VICINITY_LOG(kInfo, "no single copy from rank %u: %s", rank, why);
+  const bool allowed = w.cards[w.self].channels & card.channels & kAllowCma;
+  const bool near = card.host_id == w.cards[w.self].host_id;
+  const bool wanted = allowed && near && channel::cma::wanted();
+  const char* why = wanted     ? channel::cma::probe(card.pid, card.token_address, card.token)
+                    : !near    ? "it runs under another kernel"
+                    : !allowed ? "VICINITY_CHANNELS forbids cma"
+                               : "VICINITY_CMA=no";
+  if (why && wanted) VICINITY_LOG(kInfo, "no single copy from rank %u: %s", rank, why);
   const std::string copies = why ? std::string("no single copy: ") + why : "single copy by CMA";
   w.table[rank].allow_single_copy(!why,
                                   std::string("shared region (") + home.mapping().backing() + "), " + copies);
@@ -291,6 +264,18 @@ std::unique_ptr<Forming> make_forming(const World& w, const std::vector<uint32_t
   return std::make_unique<Forming>(w.cards, group, index_in(group, w.self), way);
 }
 
+// All ranks open the network or none does: they decide alike from the cards. Before the second fence, so that
+// whoever sends first finds the address.
+Status open_outside(World& w) {
+  w.outside = std::make_unique<Outside>();
+  if (!(w.cards[w.self].channels & kAllowUcx)) return base::kOk;
+  const auto get = [](Proc proc) -> base::Result<std::string> {
+    if (!world->wireup) return fail(base::kOther, "MPI has been finalized");
+    return world->wireup->get(static_cast<int>(proc), Outside::kKey);
+  };
+  return w.outside->open(w.self, w.count, *w.wireup, *w.sink, get);
+}
+
 Status start_group(World& w) {
   Card own;
   VICINITY_TRY(make_card(true, &own));
@@ -312,6 +297,8 @@ Status start_group(World& w) {
     host.emplace(w.cards, proposal.host, index_in(proposal.host, w.self), w.host_region);
     host->try_first();
   }
+  if (std::max({proposal.memfd.size(), proposal.file.size(), proposal.host.size()}) < w.count)
+    VICINITY_TRY(open_outside(w));
   VICINITY_TRY(w.wireup->fence());
   for (auto& region : regions) {
     if (!region) continue;
@@ -324,7 +311,7 @@ Status start_group(World& w) {
     join(w, *host);
   }
   connect_rings(w);
-  VICINITY_TRY(all_reachable(w));
+  VICINITY_TRY(reach_others(w));
   arrange_cpus(w);
   watch_lives(w);
   return base::kOk;
@@ -334,7 +321,19 @@ void install(World& w) {
   w.installed = true;
   base::add_poller(w.self_channel.get());
   for (auto& neighbourhood : w.neighbourhoods) base::add_poller(&neighbourhood->port());
-  if (!w.neighbourhoods.empty()) {
+  if (w.outside && w.outside->opened()) {
+    w.outside->network().sparing = !w.neighbourhoods.empty();
+    base::add_poller(&w.outside->network());
+  }
+  if (w.count > 1 && w.wireup) {
+    std::vector<channel::ring::Port*> ports;
+    channel::ring::Port* wakeable = nullptr;
+    for (auto& neighbourhood : w.neighbourhoods) {
+      ports.push_back(&neighbourhood->port());
+      if (!wakeable && neighbourhood->mapping().properties().wakeable) wakeable = ports.back();
+    }
+    w.sleeper.open(&w.liveness, ports, wakeable,
+                   w.outside && w.outside->opened() ? &w.outside->network() : nullptr);
     base::add_poller(&w.liveness);
     base::set_sleeper(&w.sleeper);
   }
@@ -368,7 +367,10 @@ void report_lost(Proc proc, const char* why) { world->flusher.losses.push_back({
 
 void fill_received(Proc proc, Counters& counters) {
   Neighbourhood* home = world->home[proc];
-  if (!home) return;
+  if (!home) {
+    if (proc != world->self && world->outside) world->outside->fill_received(proc, counters);
+    return;
+  }
   const channel::ring::Receiver& receiver = home->port().receiver(home->section(proc));
   counters.messages_received = receiver.messages();
   counters.bytes_received = receiver.bytes();
@@ -426,9 +428,9 @@ void uninstall() {
   base::remove_poller(world->self_channel.get());
   for (channel::fake::FakeEnd* end : world->fakes)
     if (end) base::remove_poller(end);
-  if (world->neighbourhoods.empty()) return;
   base::set_sleeper(nullptr);
   base::remove_poller(&world->liveness);
+  if (world->outside && world->outside->opened()) base::remove_poller(&world->outside->network());
   for (auto& neighbourhood : world->neighbourhoods) {
     base::remove_poller(&neighbourhood->port());
     neighbourhood->port().depart();
@@ -441,6 +443,7 @@ void stop() {
   if (!world) return;
   if (world->installed) {  // start() may have failed half-way
     if (world->wireup) write_map(world->job, world->self, map_text());
+    if (world->outside) world->outside->farewell();
     uninstall();
   }
   detail::connections = nullptr;
@@ -451,6 +454,7 @@ void stop() {
 void farewell() {
   if (!world) return;
   if (world->wireup) write_map(world->job, world->self, map_text());
+  if (world->outside) world->outside->farewell();
   world->wireup = nullptr;
   for (auto& neighbourhood : world->neighbourhoods) neighbourhood->port().depart();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/param.h"
+#include "peer/channels.h"
 
 namespace vicinity::peer {
 namespace {
@@ -25,9 +26,12 @@ base::Param<std::string> locality{
 
 bool one_kernel(const Card& a, const Card& b) { return a.host_id == b.host_id; }
 
-bool may_use_memfd(const Card& card) { return card.backing == "auto" || card.backing == "memfd"; }
+bool may_use_memfd(const Card& card) {
+  return (card.channels & kAllowRing) && (card.backing == "auto" || card.backing == "memfd");
+}
 bool may_use_file(const Card& card) {
-  return (card.backing == "auto" || card.backing == "file") && card.directory_inode != 0;
+  const bool wanted = card.backing == "auto" || card.backing == "file";
+  return (card.channels & kAllowRing) && wanted && card.directory_inode != 0;
 }
 
 // Opening another's descriptor through /proc takes the same pids, and the right to trace it.
@@ -42,7 +46,7 @@ bool same_file(const Card& a, const Card& b) {
 }
 
 bool same_host_region(const Card& a, const Card& b) {
-  return a.host_region != "none" && a.host_region == b.host_region;
+  return (a.channels & b.channels & kAllowRing) && a.host_region != "none" && a.host_region == b.host_region;
 }
 
 bool includes(const std::vector<uint32_t>& all, const std::vector<uint32_t>& some) {

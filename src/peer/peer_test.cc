@@ -12,6 +12,7 @@
 
 #include "base/progress.h"
 #include "channel/cma/cma.h"
+#include "peer/check_sink_test.h"
 #include "peer/fork_test.h"
 #include "peer/forming.h"
 
@@ -19,73 +20,6 @@ namespace vicinity::peer {
 namespace {
 
 using test::run_ranks;
-
-#define CHECK_OR(code, ...)                                                      \
-  do {                                                                           \
-    if (!(__VA_ARGS__)) {                                                        \
-      std::fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #__VA_ARGS__, \
-                   base::failure_text(base::kOther));                            \
-      _exit(code);                                                               \
-    }                                                                            \
-  } while (0)
-
-// Each message says its number in the tag, and its bytes follow from number and position.
-std::byte byte_of(uint32_t number, size_t at) {
-  return static_cast<std::byte>(number * 31 + at * 7 + (at >> 8));
-}
-
-struct CheckingSink final : channel::Sink {
-  std::vector<std::byte> room = std::vector<std::byte>(1 << 20);
-  std::vector<uint32_t> next = std::vector<uint32_t>(64);
-  uint64_t arrived = 0;
-  uint32_t lost_count = 0;
-  uint32_t last_word = 0;
-  std::string lost_why;
-  // Several peers may be in the middle of a message: a buffer each, found by the token.
-  std::vector<std::vector<std::byte>> rooms = std::vector<std::vector<std::byte>>(64);
-  std::vector<Envelope> envelopes = std::vector<Envelope>(64);
-
-  channel::Landing land(Proc from, const Envelope& envelope, size_t bytes) override {
-    rooms[from].resize(bytes);
-    envelopes[from] = envelope;
-    return {rooms[from].data(), bytes, reinterpret_cast<void*>(uintptr_t{from})};
-  }
-  void landed(const channel::Landing& landing, size_t bytes) override {
-    const auto from = reinterpret_cast<uintptr_t>(landing.token);
-    const auto number = static_cast<uint32_t>(envelopes[from].tag);
-    CHECK_OR(2, number == next[from]);
-    CHECK_OR(3, envelopes[from].context == 0xc0ffee && envelopes[from].kind == (number & 0xff));
-    CHECK_OR(3, envelopes[from].flags == (number >> 8 & 0xff));
-    last_word = envelopes[from].word;
-    for (size_t i = 0; i < bytes; i += bytes > 4096 ? 97 : 1)
-      CHECK_OR(4, rooms[from][i] == byte_of(number, i));
-    ++next[from];
-    ++arrived;
-  }
-  void lost(Proc, const char* why) override { ++lost_count, lost_why = why; }
-};
-
-Envelope envelope_of(uint32_t number, uint32_t word = 0) {
-  return {0xc0ffee,
-          static_cast<int32_t>(number),
-          static_cast<uint8_t>(number),
-          static_cast<uint8_t>(number >> 8),
-          0,
-          word};
-}
-
-void send(Proc to, uint32_t number, size_t bytes, uint32_t word = 0) {
-  static std::vector<std::byte> data(1 << 20);
-  for (size_t i = 0; i < bytes; ++i) data[i] = byte_of(number, i);
-  Answer answer;
-  base::wait_until([&] {
-    return (answer = connection(to).try_send(envelope_of(number, word), data.data(), bytes)) !=
-           Answer::kRetry;
-  });
-  CHECK_OR(5, answer == Answer::kDone);
-}
-
-void meet(wireup::Wireup& wireup) { CHECK_OR(6, wireup.fence().ok()); }
 
 TEST(Peer, PingPongOfEverySizeClass) {
   const auto body = [](int rank, wireup::Wireup& wireup) {
@@ -105,18 +39,6 @@ TEST(Peer, PingPongOfEverySizeClass) {
     return 0;
   };
   EXPECT_EQ(run_ranks(2, body), 0);
-}
-
-void all_to_all(int rank, int size, CheckingSink& sink, uint32_t messages, size_t most) {
-  uint64_t expected = 0;
-  for (uint32_t number = 0; number < messages; ++number) {
-    for (int step = 1; step <= size; ++step) {
-      const Proc to = static_cast<Proc>((rank + step) % size);
-      send(to, number, (number * 131 + to) % most, number % 3 == 0 ? number : 0);
-    }
-    expected += static_cast<uint64_t>(size);
-  }
-  base::wait_until([&] { return sink.arrived >= expected; });
 }
 
 TEST(Peer, EverybodyToEverybodyWithMoreRanksThanCpus) {
@@ -173,15 +95,32 @@ TEST(Peer, WhoCannotOpenTheMemfdMovesAllToTheFile) {
   EXPECT_EQ(run_ranks(3, body), 0);
 }
 
-TEST(Peer, AnotherHostIsNamed) {
+TEST(Peer, AnotherHostOutOfReachIsNamed) {
   const auto body = [](int rank, wireup::Wireup& wireup) {
     setenv("VICINITY_HOST_ID", rank == 1 ? "elsewhere" : "here", 1);
+    setenv("VICINITY_CHANNELS", "self,ring", 1);
     CHECK_OR(1, base::params_load().ok());
     CheckingSink sink;
     const base::Status status = start(wireup, sink);
     CHECK_OR(1, !status.ok());
-    CHECK_OR(1, std::string(base::failure_text(status.code())).find("rank 1 (host") != std::string::npos ||
-                    rank == 1);
+    const std::string words = base::failure_text(status.code());
+    CHECK_OR(2, words.find(rank == 0 ? "rank 1 (host" : "rank 0 (host") != std::string::npos);
+    CHECK_OR(3, words.find("VICINITY_CHANNELS forbids the network") != std::string::npos);
+    return 0;
+  };
+  EXPECT_EQ(run_ranks(2, body), 0);
+}
+
+TEST(Peer, WithoutUcxTheMessageSaysWhatIsMissing) {
+  const auto body = [](int rank, wireup::Wireup& wireup) {
+    setenv("VICINITY_HOST_ID", rank == 1 ? "elsewhere" : "here", 1);
+    setenv("VICINITY_UCX_LIBRARY", "libucp-that-is-not-there.so.0", 1);
+    CHECK_OR(1, base::params_load().ok());
+    CheckingSink sink;
+    const base::Status status = start(wireup, sink);
+    CHECK_OR(1, !status.ok());
+    const std::string words = base::failure_text(status.code());
+    CHECK_OR(2, words.find("apt-get install libucx0") != std::string::npos);
     return 0;
   };
   EXPECT_EQ(run_ranks(2, body), 0);

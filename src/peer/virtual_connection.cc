@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "channel/cma/cma.h"
+#include "channel/ucx/network.h"
 #include "peer/table.h"
 
 namespace vicinity::peer {
@@ -53,6 +54,15 @@ void VirtualConnection::be_fake(Proc proc, channel::fake::FakeEnd* end) {
   reason_ = "a test";
 }
 
+void VirtualConnection::be_network(Proc proc, channel::ucx::Network* network, std::string reason) {
+  proc_ = proc;
+  kind_ = Kind::kNetwork;
+  network_ = network;
+  link_ = &network->link(proc);
+  largest_ = link_->largest();
+  reason_ = std::move(reason);
+}
+
 void VirtualConnection::allow_single_copy(bool yes, std::string reason) {
   single_copy_ = yes;
   reason_ = std::move(reason);
@@ -66,6 +76,8 @@ const char* VirtualConnection::channel_name() const {
       return channel::ring::Sender::name();
     case Kind::kFake:
       return channel::fake::FakeEnd::name();
+    case Kind::kNetwork:
+      return channel::ucx::Link::name();
     case Kind::kNone:
       break;
   }
@@ -84,6 +96,9 @@ Answer VirtualConnection::send_on_channel(const Envelope& envelope, const void* 
     case Kind::kFake:
       answer = fake_->send(envelope, data, bytes);
       break;
+    case Kind::kNetwork:
+      answer = link_->send(envelope, data, bytes);
+      break;
     case Kind::kNone:
       break;
   }
@@ -101,9 +116,11 @@ Answer VirtualConnection::try_send_slowly(const Envelope& envelope, const void* 
   return queue_.empty() ? send_on_channel(envelope, data, bytes) : Answer::kRetry;
 }
 
-// The ring found that the peer's credit is a lie: everybody learns of it from the next progress.
+// The ring found that the peer's credit is a lie, or the network cannot reach it: everybody learns of it from
+// the next progress.
 void VirtualConnection::failed() {
-  if (!lost_ && ring_.failure()) detail::report_lost(proc_, ring_.failure());
+  const char* why = link_ ? link_->failure() : ring_.failure();
+  if (!lost_ && why) detail::report_lost(proc_, why);
 }
 
 void VirtualConnection::queue(Pending* pending) {
@@ -111,6 +128,41 @@ void VirtualConnection::queue(Pending* pending) {
   straight_ = false;
   detail::has_work(*this);
 }
+
+namespace {
+
+void offer_ended(void* arg, bool good) {
+  auto* pending = static_cast<Pending*>(arg);
+  base::Status status = base::kOk;
+  if (!good) status = base::fail(base::kProcAborted, "the peer of a large message is gone");
+  pending->sent(pending, status);
+}
+
+}  // namespace
+
+Answer VirtualConnection::pass_on(Pending* pending) {
+  if (!pending->offered) return send_on_channel(pending->envelope, pending->data, pending->bytes);
+  const size_t bytes = pending->bytes;  // it may be gone when the call returns
+  const Answer answer = link_->offer(pending->envelope, pending->data, bytes, offer_ended, pending);
+  if (answer == Answer::kDone) {
+    ++counters_.messages_sent;
+    counters_.bytes_sent += bytes;
+  } else if (answer == Answer::kFailed) {
+    failed();
+  }
+  return answer;
+}
+
+void VirtualConnection::offer(Pending* pending) {
+  pending->offered = true;
+  if (lost_ || !queue_.empty() || pass_on(pending) != Answer::kDone) queue(pending);
+}
+
+void VirtualConnection::fetch(void* offer, size_t bytes, void* where, channel::Fetch* fetch) {
+  network_->fetch(offer, bytes, where, fetch);
+}
+
+void VirtualConnection::refuse(void* offer, size_t bytes) { network_->refuse(offer, bytes); }
 
 void VirtualConnection::post(const Envelope& envelope, const void* data, size_t bytes) {
   if (try_send(envelope, data, bytes) != Answer::kRetry) return;
@@ -132,13 +184,18 @@ int VirtualConnection::flush() {
   int events = 0;
   while (Pending* pending = queue_.front()) {
     base::Status status = base::kOk;
-    const Answer answer =
-        lost_ ? Answer::kFailed : send_on_channel(pending->envelope, pending->data, pending->bytes);
-    if (answer == Answer::kRetry) return events;
+    const bool offered = pending->offered;
+    if (offered) queue_.pop_front();  // it may end, and be used again, while it is passed on
+    const Answer answer = lost_ ? Answer::kFailed : pass_on(pending);
+    if (answer == Answer::kRetry) {
+      if (offered) queue_.push_front(pending);
+      return events;
+    }
+    if (!offered) queue_.pop_front();
+    ++events;
+    if (answer == Answer::kDone && offered) continue;  // `sent` when it has been fetched
     if (answer == Answer::kFailed)
       status = base::fail(base::kProcAborted, "rank %u is gone: %s", proc_, reason_.c_str());
-    queue_.pop_front();
-    ++events;
     if (pending->sent) pending->sent(pending, status);  // may send or queue more
   }
   if (!lost_) set_straight();
@@ -151,6 +208,7 @@ void VirtualConnection::lose(const char* why) {
   straight_ = false;
   single_copy_ = false;
   if (kind_ == Kind::kRing) ring_.close(why);
+  if (link_) link_->close(why);
   reason_ = why;
   if (!queue_.empty()) detail::has_work(*this);
 }

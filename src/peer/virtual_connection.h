@@ -14,8 +14,14 @@
 #include "base/status.h"
 #include "channel/channel.h"
 #include "channel/fake/fake.h"
+#include "channel/offer.h"
 #include "channel/ring/sender.h"
 #include "channel/self/self.h"
+
+namespace vicinity::channel::ucx {
+class Link;
+class Network;
+}  // namespace vicinity::channel::ucx
 
 namespace vicinity::peer {
 
@@ -29,6 +35,7 @@ struct Pending {
   Envelope envelope{};
   const void* data = nullptr;
   size_t bytes = 0;
+  bool offered = false;  // fetched from where it is: `sent` when that has happened
   void (*sent)(Pending* self, base::Status status) = nullptr;  // called once, from progress
 };
 
@@ -44,7 +51,9 @@ class VirtualConnection {
 
   Proc proc() const { return proc_; }
   // Same physical host, direct memory.
-  bool co_resident() const { return kind_ != Kind::kNone; }
+  bool co_resident() const { return kind_ != Kind::kNone && kind_ != Kind::kNetwork; }
+  // Large messages are offered and fetched.
+  bool offers() const { return kind_ == Kind::kNetwork; }
   // read_remote() from this peer works, until it fails.
   bool single_copy() const { return single_copy_; }
   // Most payload bytes of one message on the channel in use now.
@@ -72,6 +81,13 @@ class VirtualConnection {
   }
   // Queues behind everything queued before; `pending` and its data must live until `sent`.
   void queue(Pending* pending);
+  // A message of any size that the peer fetches from where it is (offers() only), in order with the others.
+  // `sent` may be called before this returns.
+  void offer(Pending* pending);
+  // Fetches what the peer has offered: to `where`, or part by part. `done` may be called before this returns.
+  void fetch(void* offer, size_t bytes, void* where, channel::Fetch* fetch);
+  // Nobody will fetch it.
+  void refuse(void* offer, size_t bytes);
   // For small control messages (<= 64 bytes): sends or queues a private copy. Never fails for lack of room.
   void post(const Envelope& envelope, const void* data, size_t bytes);
 
@@ -87,11 +103,12 @@ class VirtualConnection {
   Counters& counters();
 
   // --- for the coordinator ---
-  enum class Kind : uint8_t { kNone, kSelf, kRing, kFake };
+  enum class Kind : uint8_t { kNone, kSelf, kRing, kFake, kNetwork };
   void be_nothing(Proc proc, std::string reason);
   void be_self(Proc proc, channel::self::SelfChannel* self);
   void be_ring(Proc proc, channel::ring::Sender sender, int pid);
   void be_fake(Proc proc, channel::fake::FakeEnd* end);
+  void be_network(Proc proc, channel::ucx::Network* network, std::string reason);
   void allow_single_copy(bool yes, std::string reason);
   // Sends what is queued as far as there is room; returns the number of messages finished.
   int flush();
@@ -105,6 +122,7 @@ class VirtualConnection {
 
   Answer try_send_slowly(const Envelope& envelope, const void* data, size_t bytes);
   Answer send_on_channel(const Envelope& envelope, const void* data, size_t bytes);
+  Answer pass_on(Pending* pending);
   void failed();
   void set_straight() { straight_ = kind_ == Kind::kRing && queue_.empty(); }
 
@@ -119,6 +137,8 @@ class VirtualConnection {
   int pid_ = 0;
   channel::self::SelfChannel* self_ = nullptr;
   channel::fake::FakeEnd* fake_ = nullptr;
+  channel::ucx::Network* network_ = nullptr;
+  channel::ucx::Link* link_ = nullptr;
   Queue queue_;
   std::string reason_;
 };

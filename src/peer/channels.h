@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The channels that the user allows (VICINITY_CHANNELS), as bits of the card: a pair uses what both allow.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.h"
+
+namespace vicinity::peer {
+
+inline constexpr uint32_t kAllowSelf = 1, kAllowRing = 2, kAllowCma = 4, kAllowUcx = 8;
+
+// An unknown name is an error that names it.
+base::Status allowed_channels(uint32_t* out);
+
+}  // namespace vicinity::peer

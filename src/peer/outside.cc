@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opening the network, and words about it.
+#include "peer/outside.h"
+
+#include "peer/channels.h"
+#include "peer/table.h"
+
+namespace vicinity::peer {
+
+std::string apart(const Card& own, const Card& other) {
+  if (!(own.channels & kAllowRing)) return "VICINITY_CHANNELS forbids shared memory";
+  if (!(other.channels & kAllowRing)) return "its VICINITY_CHANNELS forbids shared memory";
+  if (own.host_id != other.host_id) return "another host (" + other.host + ")";
+  return "";
+}
+
+base::Status Outside::open(Proc self, uint32_t count, wireup::Wireup& wireup, channel::Sink& sink,
+                           GetAddress get) {
+  auto network = channel::ucx::Network::open(channel::ucx::wanted_options(self, count), sink);
+  if (!network.ok())
+    return base::fail(base::kOther, "shared memory does not reach all ranks, and there is no network: %s",
+                      base::failure_text(network.status().code()));
+  network_ = std::move(*network);
+  network_->address_of = get;
+  network_->on_lost = detail::report_lost;
+  return wireup.put(kKey, network_->address());
+}
+
+std::string Outside::description() const {
+  return std::string("UCX ") + network_->version() + ", transport " + network_->options().transport;
+}
+
+void Outside::fill_received(Proc proc, Counters& counters) {
+  if (!network_) return;
+  const channel::ucx::Link& link = network_->link(proc);
+  counters.messages_received = link.messages();
+  counters.bytes_received = link.bytes();
+}
+
+void Outside::farewell() {
+  if (network_) network_->farewell();
+}
+
+}  // namespace vicinity::peer

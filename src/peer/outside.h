@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The outside: processes that no region of ours reaches, and the network to them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "channel/ucx/network.h"
+#include "peer/card.h"
+#include "peer/virtual_connection.h"
+#include "wireup/wireup.h"
+
+namespace vicinity::peer {
+
+// Why two processes have no memory in common, as far as their cards tell; empty: it should work.
+std::string apart(const Card& own, const Card& other);
+
+class Outside {
+ public:
+  static constexpr const char* kKey = "vicinity-net";  // put only where the network is opened
+
+  using GetAddress = base::Result<std::string> (*)(Proc proc);
+  base::Status open(Proc self, uint32_t count, wireup::Wireup& wireup, channel::Sink& sink, GetAddress get);
+  bool opened() const { return network_ != nullptr; }
+  channel::ucx::Network& network() { return *network_; }
+  std::string description() const;
+  void fill_received(Proc proc, Counters& counters);
+  void farewell();
+
+ private:
+  std::unique_ptr<channel::ucx::Network> network_;
+};
+
+}  // namespace vicinity::peer

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How this process sleeps: in all regions' parks at once, on the network's descriptor, or both.
+//
+// A futex and a descriptor cannot be waited for at once, so where there are both a helper thread watches the
+// descriptor while we sleep, and wakes us as a peer in the region would. It touches nothing of UCX.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <vector>
+
+#include "base/progress.h"
+
+namespace vicinity::channel::ring {
+class Port;
+}
+namespace vicinity::channel::ucx {
+class Network;
+}
+
+namespace vicinity::peer {
+
+class Liveness;
+
+class WatchfulSleeper final : public base::Sleeper {
+ public:
+  WatchfulSleeper() = default;
+  WatchfulSleeper(const WatchfulSleeper&) = delete;
+  WatchfulSleeper& operator=(const WatchfulSleeper&) = delete;
+  ~WatchfulSleeper();
+
+  // `wakeable`: the one port in which we can be woken, or nullptr; `network` may be nullptr. Before each
+  // sleep there is a look at who is still alive.
+  void open(Liveness* liveness, std::vector<channel::ring::Port*> ports, channel::ring::Port* wakeable,
+            channel::ucx::Network* network);
+
+  void arm() override;
+  void disarm() override;
+  void sleep(int timeout_us) override;
+  void wake_self() override;
+
+ private:
+  static void* watch(void* self);
+  void watch_network();
+
+  Liveness* liveness_ = nullptr;
+  std::vector<channel::ring::Port*> ports_;
+  channel::ring::Port* wakeable_ = nullptr;
+  channel::ucx::Network* network_ = nullptr;
+  bool network_armed_ = false;
+  int bell_ = -1;  // eventfd: ends the sleep of another thread of ours, and the helper
+  // The helper.
+  bool started_ = false;
+  pthread_t thread_{};
+  std::atomic<uint32_t> watching_{0};  // 1: it watches; futex
+  std::atomic<bool> ending_{false};
+};
+
+}  // namespace vicinity::peer
