@@ -35,7 +35,7 @@ Status cancel_send(object::Request& request) {
   if (send.complete || send.cancel_asked) return object::kOk;
   send.cancel_asked = true;  // one that waits for room asks when it has gone out
   if (send.peer == peer::self()) base::progress();  // delivers it, if it is still under way to ourselves
-  if (send.complete || send.stage != Stage::kAwaiting) return object::kOk;
+  if (send.complete || (send.stage != Stage::kAwaiting && send.stage != Stage::kOffered)) return object::kOk;
   if (send.peer == peer::self()) {  // decided at once, so that one MPI_Request_get_status tells
     if (withdraw(send.peer, send.context, send.id)) {
       set_cancelled(send.status, true);
@@ -56,7 +56,10 @@ void on_cancel(Proc from, const Envelope& e) {
 void on_cancel_answer(Proc from, const Envelope& e) {
   auto* send = static_cast<Transfer*>(engine().ids.find(e.word, Role::kSend));
   // A message that was matched may be complete by now, and its id gone.
-  if (!send || send->peer != from || !send->cancel_asked || send->stage != Stage::kAwaiting) return;
+  if (!send || send->peer != from || !send->cancel_asked) return;
+  if (send->stage == Stage::kOffered || send->stage == Stage::kAnswering)
+    return on_offer_answer(*send, e.flags & kCancelled);
+  if (send->stage != Stage::kAwaiting) return;
   if (!(e.flags & kCancelled)) return;
   set_cancelled(send->status, true);
   complete(*send);

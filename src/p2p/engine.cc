@@ -170,11 +170,13 @@ void Engine::lost(Proc from, const char* why) {
     arrival->transfer = nullptr;
     arrival->error = MPI_ERR_PROC_ABORTED;
   }
+  lose_fetches(from);
   ids.each([&](object::Request* request, Role role) {
     if (!belongs_to(request, role, from)) return;
     if (role == Role::kPartSend || role == Role::kPartReceive) return part_lost(*request);
     Transfer& transfer = static_cast<Transfer&>(*request);
-    if (transfer.stage == Stage::kQueued) return;  // the connection still holds it and will say so
+    if (transfer.stage == Stage::kQueued || transfer.stage == Stage::kOffered)
+      return;  // the connection still holds it and will say so
     if (transfer.stage == Stage::kStreaming) transfer.place.unlink();
     complete(transfer, MPI_ERR_PROC_ABORTED);
   });

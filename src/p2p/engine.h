@@ -5,6 +5,7 @@
 //   send.cc        eager and the announcement of large messages
 //   receive.cc     posting, matching, delivery
 //   rendezvous.cc  single copy, and the pipeline of data messages
+//   offer.cc       large messages that an adapter moves from buffer to buffer
 //   cancel.cc  partitioned.cc  persistent.cc  buffered.cc  probe.cc
 // Everything runs under base::engine_lock. Completing a request may free it: after complete() nobody
 // touches a transfer unless it owns it.
@@ -23,10 +24,18 @@ namespace vicinity::p2p {
 
 struct Partitioned;
 
+// A receive for which the channel fetches a message. It outlives the receive when the peer is lost.
+struct Fetching : channel::Fetch {
+  base::Link place;
+  Transfer* receive = nullptr;
+  Proc from = 0;
+};
+
 class Engine final : public channel::Sink, public base::Poller {
  public:
   channel::Landing land(Proc from, const Envelope& envelope, size_t bytes) override;
   void landed(const channel::Landing& landing, size_t bytes) override;
+  void offered(Proc from, const Envelope& envelope, size_t bytes, void* offer) override;
   void lost(Proc from, const char* why) override;
   int poll() override;  // moves streams on
 
@@ -43,6 +52,7 @@ class Engine final : public channel::Sink, public base::Poller {
   base::List<object::Request, &object::Request::link> part_streams;  // partitioned sends with work to do
   base::List<Arrival, &Arrival::by_order> landings;
   Direct direct;
+  base::List<Fetching, &Fetching::place> fetches;
   uint64_t next_stamp = 0;
   uint64_t freed_sends = 0;   // sends that the user has freed and that are not complete
   std::vector<char> scratch;  // for one packed eager message, never kept across a wait
@@ -111,6 +121,12 @@ void landed_data(Arrival& arrival, size_t bytes);
 void on_cts(Proc from, uint32_t sender, const CtsBody& cts);
 void on_fin(Proc from, uint32_t sender);
 int pump(Transfer& stream);
+
+// offer.cc
+void start_offer(Transfer& send, peer::VirtualConnection& connection);
+void begin_fetch(Transfer& receive, Proc from, void* offer, uint64_t bytes);
+void on_offer_answer(Transfer& send, bool cancelled);
+void lose_fetches(Proc from);
 
 // cancel.cc
 Status cancel_send(object::Request& request);

@@ -76,6 +76,7 @@ Arrival* take_arrival() {
   arrival->part = nullptr;
   arrival->comm = nullptr;
   arrival->data = nullptr;
+  arrival->offer = nullptr;
   arrival->data_bytes = 0;
   arrival->error = MPI_SUCCESS;
   return arrival;
@@ -85,6 +86,7 @@ void give_arrival(Arrival* arrival) {
   arrival->kind = object::Kind::kDead;
   if (arrival->data_bytes > 0) give_payload(arrival->data, arrival->data_bytes);
   if (arrival->comm) object::release(arrival->comm);
+  if (arrival->offer) peer::connection(arrival->from).refuse(arrival->offer, arrival->length);
   free_arrivals.push_front(arrival);
 }
 

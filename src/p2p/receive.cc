@@ -6,6 +6,7 @@
 // second time when it has landed completely, because a receive may have been posted meanwhile.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "p2p/engine.h"
 
@@ -72,6 +73,11 @@ void deliver(Transfer& receive, Arrival* arrival) {
   set_matched(receive, arrival->from, arrival->envelope.tag, arrival->length);
   if (arrival->envelope.kind == static_cast<uint8_t>(Packet::kEager)) return finish_eager(receive, arrival);
   const Proc from = arrival->from;
+  if (void* offer = std::exchange(arrival->offer, nullptr)) {
+    const uint64_t bytes = arrival->length;
+    give_arrival(arrival);
+    return begin_fetch(receive, from, offer, bytes);
+  }
   const uint32_t sender = arrival->envelope.word;
   const RtsBody rts = arrival->rts;
   const bool readable = arrival->envelope.flags & kReadable;

@@ -50,6 +50,7 @@ void queue_eager(Transfer& t, peer::VirtualConnection& connection, const Envelop
   t.pending.envelope = envelope;
   t.pending.data = data;
   t.pending.bytes = t.bytes;
+  t.pending.offered = false;
   t.pending.sent = eager_sent;
   t.pending.owner = &t;
   t.stage = Stage::kQueued;
@@ -112,6 +113,8 @@ void launch_send(Transfer& t) {
   peer::VirtualConnection& connection = peer::connection(t.peer);
   if (t.bytes <= eager_limit(connection)) {
     start_eager(t, connection);
+  } else if (connection.offers() && t.dense) {
+    start_offer(t, connection);
   } else {
     start_rendezvous(t, connection);
   }

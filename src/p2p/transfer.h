@@ -22,9 +22,12 @@ enum class Stage : uint8_t {
   kPosted,     // receive: in a queue of its context
   kLanding,    // receive: an eager message is being written to it
   kReading,    // receive: CTS sent, data messages come
+  kFetching,   // receive: the channel fetches an offered message
   kQueued,     // send: waits in the connection for room in the channel
   kAwaiting,   // send: waits for CTS, FIN or the answer to a cancel
   kStreaming,  // send: in the list of streams
+  kOffered,    // send: the connection holds it until it has been fetched
+  kAnswering,  // send: fetched, but the answer to a cancel is still to come
 };
 
 struct Transfer;
@@ -78,6 +81,7 @@ struct Arrival : object::Object {
   object::Request* part;  // partitioned receive that it belongs to
   Communicator* comm;     // of MPI_Mprobe, held
   int error;              // its payload could not be kept
+  void* offer;            // of kOffer: what the channel fetches it by; nullptr: fetched
   char* data;             // payload: `small`, or from the payload pool, or nullptr
   size_t data_bytes;      // room at `data` when from the pool
   RtsBody rts;
