@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "wireup/launcher_params.h"
 
 namespace vicinity::launch {
 namespace {
@@ -51,6 +52,7 @@ void Head::loop_once() {
                   options_.timeout_s);
     stop(124, text);
   }
+  if (start_by_ns_ && now >= start_by_ns_) give_up_silent_hosts();
   if (alive_ == 0 && !quitting_) {
     quitting_ = true;
     send_all(FrameWriter(FrameType::kQuit).take());
@@ -64,7 +66,7 @@ void Head::loop_once() {
 
 int Head::wait_ms() {
   int64_t next = INT64_MAX;
-  for (int64_t at : {timeout_at_ns_, quit_at_ns_, output_.next_show_ns()})
+  for (int64_t at : {timeout_at_ns_, start_by_ns_, quit_at_ns_, output_.next_show_ns()})
     if (at) next = std::min(next, at);
   if (next == INT64_MAX) return -1;
   return static_cast<int>(std::clamp<int64_t>((next - base::now_ns()) / 1000000 + 1, 0, 3600000));
@@ -151,6 +153,19 @@ void Head::host_closed(size_t index) {
     stop(1, "host " + host.name +
                 " cannot be reached: the launcher command ended without starting the proxy there; "
                 "see -launcher");
+}
+
+// The launcher command neither connects nor ends: it is ended.
+void Head::give_up_silent_hosts() {
+  start_by_ns_ = 0;
+  for (size_t i = 0; i < hosts_.size(); ++i) {
+    if (hosts_[i].greeted || !hosts_[i].control.open()) continue;
+    stop(1, "host " + hosts_[i].name + " has not answered within " +
+                std::to_string(wireup::param_start_timeout_s.get()) +
+                " s (VICINITY_START_TIMEOUT_S): the launcher command is still trying; see -launcher");
+    if (hosts_[i].pid > 0) kill(hosts_[i].pid, SIGKILL);
+    host_closed(i);
+  }
 }
 
 void Head::send(size_t index, const std::string& frame) {

@@ -52,6 +52,7 @@ class Head {
   void read_host(size_t host);
   void write_host(size_t host);
   void host_closed(size_t host);
+  void give_up_silent_hosts();
   void read_stdin();
   void send(size_t host, const std::string& frame);
   void send_all(const std::string& frame);
@@ -88,6 +89,7 @@ class Head {
   bool stdin_open_ = false;
   size_t stdin_in_flight_ = 0;
   int64_t timeout_at_ns_ = 0;
+  int64_t start_by_ns_ = 0;  // when every host must have answered
   int64_t quit_at_ns_ = 0;  // when waiting for an orderly end is over
 };
 

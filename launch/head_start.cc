@@ -58,6 +58,7 @@ bool Head::start_hosts() {
     hosts_[i].pid = proxy->pid;
     hosts_[i].control = std::move(proxy->control);
   }
+  start_by_ns_ = base::now_ns() + wireup::param_start_timeout_s.get() * 1'000'000'000;
   Start common;
   common.job = job;
   common.mapping = process_mapping(plan_);

@@ -15,6 +15,7 @@
 #include "launch/plan.h"
 #include "launch/proxy.h"
 #include "launch/remote.h"
+#include "launch/slurm.h"
 
 using namespace vicinity;
 
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
   if (options->help) return std::fputs(launch::help_text().c_str(), stdout) < 0;
   if (options->version) return std::printf("mpiexec (Vicinity MPI) %s\n", VICINITY_VERSION) < 0;
   if (auto status = base::params_load(base::Unknown::kIgnore); !status.ok()) return complain(status);
+  if (auto status = launch::adopt_allocation(*options); !status.ok()) return complain(status);
   auto plan = launch::make_plan(*options);
   if (!plan.ok()) return complain(plan.status());
   launch::Head head(*options, *plan);

@@ -9,6 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+
+#include "wireup/launcher_params.h"
+
 namespace vicinity::launch {
 
 using base::fail;
@@ -20,7 +25,8 @@ bool is_this_host(const std::string& name) {
   char own[256] = "";
   gethostname(own, sizeof own - 1);
   const std::string full = own, brief = full.substr(0, full.find('.'));
-  return name == full || name == brief;
+  const char* node = std::getenv("SLURMD_NODENAME");  // several nodes on one machine have its name
+  return name == full || name == brief || (node && name == node);
 }
 
 Result<std::string> own_program() {
@@ -43,8 +49,11 @@ std::vector<std::string> command_for(const std::string& host, const std::string&
                                      const std::string& program) {
   if (is_this_host(host)) return {program, kProxyOption};
   // Nobody could answer a question of ssh: no terminal is left to it.
-  if (launcher == "ssh")
-    return {"ssh", "-x", "-T", "-o", "BatchMode=yes", host, quoted(program), kProxyOption};
+  if (launcher == "ssh") {
+    const int64_t patience = std::max<int64_t>(1, wireup::param_start_timeout_s.get() / 6);
+    return {"ssh", "-x", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=" + std::to_string(patience),
+            host,  quoted(program), kProxyOption};
+  }
   // Inside of a Slurm allocation. Without -u the step daemon would wait for the end of a line.
   if (launcher == "srun")
     return {"srun", "-N1", "-n1",   "-u",        "--overlap", "--mpi=none", "--kill-on-bad-exit=0",
