@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading node lists; the fuzzer's food is the same as that of host files: words of a batch system.
+// Node lists: prefix, bracketed ranges (as wide as their first number is written), suffix; items by commas.
 #include "launch/slurm.h"
 
 #include <algorithm>
@@ -93,7 +93,8 @@ Result<Names> expand_node_list(std::string_view list) {
   for (std::string_view rest = list; !rest.empty();) {
     const std::string_view item = next_item(rest);
     if (item.empty() || !expand_item(item, names))
-      return fail(kArgument, "SLURM_JOB_NODELIST=%.*s cannot be understood at `%.*s`; name the hosts with -hosts",
+      return fail(kArgument,
+                  "SLURM_JOB_NODELIST=%.*s cannot be understood at `%.*s`; name the hosts with -hosts",
                   static_cast<int>(std::min<size_t>(list.size(), 200)), list.data(),
                   static_cast<int>(std::min<size_t>(item.size(), 80)), item.data());
   }
@@ -110,7 +111,8 @@ Result<std::vector<int>> expand_counts(std::string_view text) {
       item = item.substr(0, open);
     }
     if (!number(item, &count) || times < 1 || static_cast<size_t>(times) > kMostNodes)
-      return fail(kArgument, "SLURM_TASKS_PER_NODE=%.*s cannot be understood; name the hosts with -hosts host:N",
+      return fail(kArgument,
+                  "SLURM_TASKS_PER_NODE=%.*s cannot be understood; name the hosts with -hosts host:N",
                   static_cast<int>(std::min<size_t>(text.size(), 200)), text.data());
     counts.insert(counts.end(), static_cast<size_t>(times), count);
   }

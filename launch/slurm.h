@@ -16,8 +16,8 @@ base::Result<std::vector<std::string>> expand_node_list(std::string_view list);
 // "4(x2),1" -> 4 4 1.
 base::Result<std::vector<int>> expand_counts(std::string_view text);
 
-// Inside of an allocation, when the command line names no host: its nodes are the hosts, with as many slots as
-// Slurm has planned tasks there (else processors), and srun reaches them unless another way was chosen.
+// Inside of an allocation, when the command line names no host: its nodes are the hosts, with as many slots
+// as Slurm has planned tasks there (else processors), and srun reaches them unless another way was chosen.
 base::Status adopt_allocation(Options& options);
 
 }  // namespace vicinity::launch

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Large messages where the channel moves them from buffer to buffer (channel/offer.h): the network.
 //
-// The sender offers one run of bytes; what is not one goes the way of rendezvous.cc. The receiver, once matched,
-// fetches: straight to its buffer if that is one run and large enough, else part by part through a cursor, where
-// what does not fit is dropped. The channel tells the sender when its buffer is free.
+// The sender offers one run of bytes; what is not one goes the way of rendezvous.cc. The receiver, once
+// matched, fetches: straight to its buffer if that is one run and large enough, else part by part through a
+// cursor, where what does not fit is dropped. The channel tells the sender when its buffer is free.
 //
-// A cancelled send: the receiver takes the message out and fetches it to nowhere. Its answer and the end of the
-// fetch come in any order, and the send is complete after both.
+// A cancelled send: the receiver takes the message out and fetches it to nowhere. Its answer and the end of
+// the fetch come in any order, and the send is complete after both.
 #include <algorithm>
 #include <cstring>
 #include <new>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conformance suite of channels over UCX and TCP: two networks in one process. Without UCX on this machine
-// there is nothing to be tested, and the one test left says so.
+// The conformance suite of channels over UCX and TCP: two networks in one process. Without UCX on this
+// machine there is nothing to be tested, and the one test left says so.
 #include <unistd.h>
 
 #include <memory>

@@ -2,7 +2,7 @@
 // What remains when the process at the other end of the network is killed.
 //
 // Rank 1 kills itself in the middle of a large message (argument "large"), or between messages ("small").
-// Rank 0 gets MPI errors, from what was under way and from what comes later, within bounded time, and says so.
+// Rank 0 gets MPI errors, from what was under way and from what comes later, and says so.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

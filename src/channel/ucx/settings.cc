@@ -70,6 +70,12 @@ std::vector<Port> find_ports(const std::string& sys) {
 std::vector<Setting> choose_settings(const std::string& transport, const std::vector<Port>& ports) {
   std::vector<Setting> settings;
   if (transport != "auto") settings.emplace_back("TLS", transport);
+  const bool any = std::any_of(ports.begin(), ports.end(), [](const Port& port) { return port.active; });
+  if (transport == "tcp" || (transport == "auto" && !any)) {
+    settings.emplace_back("TCP_PUT_ENABLE", "n");
+    settings.emplace_back("ZCOPY_THRESH", "inf");
+    settings.emplace_back("TCP_TX_SEG_SIZE", "64K");
+  }
   if (transport == "tcp") return settings;
   std::string infiniband;
   bool other = false, virtual_function = false, soft = false;

@@ -6,6 +6,10 @@
 //   - a VF of an InfiniBand adapter shares the LID of its host: addresses must carry GIDs (GRH);
 //   - a VF may offer no inline data: none is asked for;
 //   - Soft-RoCE fills no destination GID into what it delivers: UCX must not check it.
+//
+// Over TCP, UCX (1.13) ends the process when a peer dies in the middle of a transfer from the user's buffer,
+// so UCX copies, in large pieces; the kernel copies anyway.
+//
 // The pkey is UCX's choice: the first full one of the port, a tenant's own where there is no default.
 // Whatever the user has set (UCX_...) stands.
 #pragma once

@@ -39,9 +39,10 @@ class SettingsTest : public testing::Test {
   fs::path sys_;
 };
 
-TEST_F(SettingsTest, WithoutDevicesNothingIsSet) {
+TEST_F(SettingsTest, WithoutDevicesOnlyTcpIsThoughtOf) {
   EXPECT_TRUE(find_ports(sys_).empty());
-  EXPECT_TRUE(choose_settings("auto", {}).empty());
+  EXPECT_TRUE(choose_settings("rc", {}).size() == 1);
+  EXPECT_EQ(value("auto", "ZCOPY_THRESH"), "inf");  // it will be TCP
   EXPECT_EQ(value("tcp", "TLS"), "tcp");
 }
 
@@ -70,6 +71,7 @@ TEST_F(SettingsTest, AVirtualFunctionOfInfiniBandNeedsGidsAndGivesNoInline) {
 
 TEST_F(SettingsTest, APhysicalFunctionIsLeftAlone) {
   add_device("mlx5_0", "InfiniBand", "0x101b");
+  EXPECT_EQ(value("auto", "ZCOPY_THRESH"), "");
   EXPECT_EQ(value("auto", "RC_MLX5_IS_GLOBAL"), "");
   fs::create_directories(sys_ / "class/infiniband/mlx5_0/device/physfn");  // a VF, seen on its host
   EXPECT_EQ(value("auto", "RC_MLX5_IS_GLOBAL"), "y");
