@@ -80,8 +80,11 @@ void Engine::offered(Proc from, const Envelope& envelope, size_t bytes, void* of
   arrival->envelope = envelope;
   arrival->length = bytes;
   arrival->offer = offer;
+  const bool for_direct = direct.waits_for(from, envelope);
+  if (for_direct) direct.close();  // and the message waits until it is received in the ordinary way
   Context& context = contexts.of(envelope.context);
-  if (Transfer* receive = context.match_posted(from, envelope.tag)) return deliver(*receive, arrival);
+  Transfer* receive = for_direct ? nullptr : context.match_posted(from, envelope.tag);
+  if (receive) return deliver(*receive, arrival);
   context.keep(arrival);
 }
 

@@ -35,7 +35,7 @@ base::Param<std::string> transport_param{
 
 constexpr size_t kMostEarly = 4096;          // messages that wait for one that is late
 constexpr uint32_t kQuietPolls = 64;         // without an event: the network is quiet
-constexpr uint32_t kSkippedPolls = 7;        // between two looks at a quiet network
+constexpr int64_t kQuietGap = 2'000;         // ns between two looks at a quiet network
 constexpr int64_t kPatience = 3'000'000'000;  // ns: of a farewell
 
 }  // namespace
@@ -260,8 +260,9 @@ void Network::deliver_early(Link& from) {
 int Network::poll() {
   if (polling_) return 0;  // the sink called progress() from inside of UCP
   if (sparing && quiet_ >= kQuietPolls) {
-    if (++skipped_ <= kSkippedPolls) return 0;
-    skipped_ = 0;
+    const int64_t now = base::now_ns();  // by time: who yields between polls must look each time
+    if (now - looked_at_ < kQuietGap) return 0;
+    looked_at_ = now;
   }
   polling_ = true;
   events_ = 0;

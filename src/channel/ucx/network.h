@@ -106,7 +106,8 @@ class Network final : public base::Poller {
   Slot *free_slots_ = nullptr, *free_headers_ = nullptr;
   Header farewell_{};
   bool polling_ = false;
-  uint32_t quiet_ = 0, skipped_ = 0, events_ = 0;
+  uint32_t quiet_ = 0, events_ = 0;
+  int64_t looked_at_ = 0;
 };
 
 // What the refusal of a call means, for people.
