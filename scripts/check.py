@@ -59,6 +59,8 @@ def core(quick):
           ([f"{PREFIX}/bin/mpiexec", "-n", "4", "build/check/examples/hello"], {})]),
         ("faults", "killed ranks, full memory, aborts",
          [(["test/faults/run", "--prefix", PREFIX, *kills], {})]),
+        ("hosts", "the network: two emulated hosts over UCX and TCP, and forced on one host",
+         [([*SETUP, "hosts"], {}), (["test/hosts/over_network", "--prefix", PREFIX, "--quick"], {})]),
         ("lab", "boots two guests with common memory and runs jobs in them",
          [(["test/lab/run", "--prefix", PREFIX], {})]),
         ("namespaces", "ranks in containers: 64 combinations of shared and private namespaces",
