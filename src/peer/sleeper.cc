@@ -22,7 +22,8 @@
 namespace vicinity::peer {
 namespace {
 
-constexpr int kBlindSleep = 200;  // us; nobody tells us of the network
+constexpr int kBlindSleep = 200;      // us; nobody tells us of the network
+constexpr uint32_t kPatience = 4;     // fruitless rings before every other sleep is blind
 
 void futex(std::atomic<uint32_t>& word, int what, uint32_t value) {
   syscall(SYS_futex, &word, what, value, nullptr, nullptr, 0);
@@ -58,8 +59,22 @@ WatchfulSleeper::~WatchfulSleeper() {
 void WatchfulSleeper::arm() {
   liveness_->look();
   for (channel::ring::Port* port : ports_) port->arm();
-  network_armed_ = network_ && network_->arm();
-  if (network_armed_ && wakeable_) watch_network();
+  if (!network_) return;
+  judge_ring();
+  network_armed_ = network_->arm();
+  if (network_armed_ && wakeable_ && !blind_) watch_network();
+}
+
+// Was it for something that we woke?
+void WatchfulSleeper::judge_ring() {
+  const uint64_t now = network_->progressed();
+  if (now != std::exchange(progressed_, now)) {
+    fruitless_ = 0;
+  } else if (rang_.load(std::memory_order_relaxed)) {
+    ++fruitless_;
+  }
+  rang_.store(false, std::memory_order_relaxed);
+  blind_ = fruitless_ >= kPatience && !blind_;
 }
 
 void WatchfulSleeper::disarm() {
@@ -69,16 +84,19 @@ void WatchfulSleeper::disarm() {
 // Who sends into a port in which we cannot be woken finds us after a nap.
 void WatchfulSleeper::sleep(int timeout_us) {
   if (ports_.size() > (wakeable_ ? 1 : 0)) timeout_us = std::max(50, timeout_us / 20);
-  if (network_ && network_->descriptor() < 0) {
-    timeout_us = std::min(timeout_us, kBlindSleep);
-  } else if (network_ && !network_armed_) {
-    return;  // something is there already
+  if (network_ && (network_->descriptor() < 0 || blind_)) {
+    timeout_us = std::min(timeout_us, kBlindSleep << std::min(fruitless_ / kPatience, 4u));
+    if (!wakeable_) return nap(timeout_us);
+  } else if (network_ && !network_armed_) {  // something is there already
+    rang_.store(true, std::memory_order_relaxed);
+    return;
   }
   if (wakeable_) return wakeable_->sleep(timeout_us);
   if (!network_) return nap(timeout_us);
   pollfd events[2] = {{network_->descriptor(), POLLIN, 0}, {bell_, POLLIN, 0}};
   const timespec timeout{timeout_us / 1000000, timeout_us % 1000000 * 1000L};
   ppoll(events, 2, &timeout, nullptr);
+  if (events[0].revents) rang_.store(true, std::memory_order_relaxed);
   eventfd_t rings;
   if (events[1].revents) eventfd_read(bell_, &rings);
 }
@@ -115,6 +133,7 @@ void* WatchfulSleeper::watch(void* arg) {
     if (self->ending_.load(std::memory_order_acquire)) return nullptr;
     ::poll(events, 2, -1);
     if (self->ending_.load(std::memory_order_acquire)) return nullptr;
+    self->rang_.store(true, std::memory_order_relaxed);
     self->watching_.store(0, std::memory_order_release);
     self->wakeable_->wake_self();
   }

@@ -3,6 +3,10 @@
 //
 // A futex and a descriptor cannot be waited for at once, so where there are both a helper thread watches the
 // descriptor while we sleep, and wakes us as a peer in the region would. It touches nothing of UCX.
+//
+// The descriptor may ring all the time although there is nothing to be had: while a connection is being
+// made, until the other side answers. Who then polls and sleeps in turns takes the core that the other
+// side needs. So after some such rings every other sleep is blind: it heeds only its time.
 #pragma once
 
 #include <pthread.h>
@@ -43,12 +47,17 @@ class WatchfulSleeper final : public base::Sleeper {
  private:
   static void* watch(void* self);
   void watch_network();
+  void judge_ring();
 
   Liveness* liveness_ = nullptr;
   std::vector<channel::ring::Port*> ports_;
   channel::ring::Port* wakeable_ = nullptr;
   channel::ucx::Network* network_ = nullptr;
   bool network_armed_ = false;
+  bool blind_ = false;           // this sleep
+  uint32_t fruitless_ = 0;       // rings after which the network had nothing
+  uint64_t progressed_ = 0;      // Network::progressed() at the last arm()
+  std::atomic<bool> rang_{false};
   int bell_ = -1;  // eventfd: ends the sleep of another thread of ours, and the helper
   // The helper.
   bool started_ = false;

@@ -274,6 +274,7 @@ int Network::poll() {
   }
   polling_ = false;
   quiet_ = events ? 0 : quiet_ + 1;
+  progressed_ += events != 0;
   return events;
 }
 

@@ -59,6 +59,7 @@ class Network final : public base::Poller {
   // Before a sleep on descriptor(). False: there is something to poll for already.
   bool arm();
   int descriptor() const { return descriptor_; }
+  uint64_t progressed() const { return progressed_; }  // polls that found something
 
   // Fetches an offered message: to `where`, or through fetch->write. `done` may be called before it returns.
   void fetch(void* offer, size_t bytes, void* where, Fetch* fetch);
@@ -108,6 +109,7 @@ class Network final : public base::Poller {
   bool polling_ = false;
   uint32_t quiet_ = 0, events_ = 0;
   int64_t looked_at_ = 0;
+  uint64_t progressed_ = 0;
 };
 
 // What the refusal of a call means, for people.
