@@ -203,7 +203,7 @@ def main():
         "--quick", action="store_true", help="fewer ranks, fewer kills; no suites, no sanitizers"
     )
     parser.add_argument(
-        "--sanitizers", action="store_true", help="also the stage address-suites: an hour more"
+        "--sanitizers", action="store_true", help="also the stages address, thread and address-suites"
     )
     parser.add_argument("--list", action="store_true", help="print the stages and stop")
     options = parser.parse_args()
@@ -215,9 +215,9 @@ def main():
     for name in (options.only or []) + options.skip:
         if name not in names:
             parser.error(f"no stage {name!r}; there are {', '.join(names)}")
-    left_out = () if options.sanitizers else ("address-suites",)
+    left_out = () if options.sanitizers else ("address", "thread", "address-suites")
     if options.quick:
-        left_out += ("mpich", "hpcc", "address", "thread")
+        left_out += ("mpich", "hpcc")
     wanted = options.only or [n for n in names if n not in left_out]
     plan = [stage for stage in plan if stage[0] in wanted and stage[0] not in options.skip]
     LOGS.mkdir(parents=True, exist_ok=True)
