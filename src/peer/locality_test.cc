@@ -22,6 +22,7 @@ Card card(const char* kernel, uint64_t pids, uint64_t folder, const char* host_r
   card.pid_namespace = pids;
   card.directory_device = 1, card.directory_inode = folder;
   card.backing = "auto";
+  card.channels = ~0u;  // all allowed
   card.host_region = host_region;
   return card;
 }
