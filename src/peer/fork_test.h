@@ -32,6 +32,7 @@ struct Board {
     uint32_t bytes;
   };
   std::atomic<uint32_t> arrived;
+  std::atomic<uint32_t> meeting;
   Value values[kMost][4];
   uint32_t used[kMost];
   std::atomic<uint32_t> scratch[16];  // for the tests themselves

@@ -50,10 +50,10 @@ bool overlaps(const Window& window, uintptr_t begin, uint64_t bytes) {
   return after->first + after->second > begin;
 }
 
-// MPI_PROC_NULL asks for the lowest rank that has a part (12.2.3).
+// MPI_PROC_NULL asks for the lowest rank that has a part, whether we can reach it or not (12.2.3).
 Peer* lowest_with_memory(Window& window) {
   for (int rank = 0; rank < window.count; ++rank)
-    if (window.peer(rank).mapped && window.peer(rank).size > 0) return &window.peer(rank);
+    if (window.peer(rank).size > 0) return &window.peer(rank);
   return nullptr;
 }
 
