@@ -22,14 +22,6 @@
 namespace vicinity::coll {
 namespace {
 
-#define CHECK_OR(code, ...)                                                                         \
-  do {                                                                                              \
-    if (!(__VA_ARGS__)) {                                                                           \
-      std::fprintf(stderr, "%s:%d: rank %u: %s\n", __FILE__, __LINE__, peer::self(), #__VA_ARGS__); \
-      _exit(code);                                                                                  \
-    }                                                                                               \
-  } while (0)
-
 Communicator& make_comm(std::vector<object::Proc> procs, uint32_t context) {
   auto* comm = new Communicator;
   comm->kind = object::Kind::kComm;

@@ -4,8 +4,6 @@
 
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -14,15 +12,6 @@
 #include "peer/peer.h"
 
 namespace vicinity::peer {
-
-#define CHECK_OR(code, ...)                                                      \
-  do {                                                                           \
-    if (!(__VA_ARGS__)) {                                                        \
-      std::fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #__VA_ARGS__, \
-                   base::failure_text(base::kOther));                            \
-      _exit(code);                                                               \
-    }                                                                            \
-  } while (0)
 
 // Each message says its number in the tag, and its bytes follow from number and position.
 inline std::byte byte_of(uint32_t number, size_t at) {
@@ -99,6 +88,36 @@ inline void all_to_all(int rank, int size, CheckingSink& sink, uint32_t messages
     expected += static_cast<uint64_t>(size);
   }
   base::wait_until([&] { return sink.arrived >= expected; });
+}
+
+// Round trips of every size up to `dense`, and of some above it.
+inline void ping_pong(int rank, CheckingSink& sink, size_t dense) {
+  const Proc other = 1 - static_cast<Proc>(rank);
+  uint32_t number = 0;
+  for (size_t bytes = 0; bytes <= connection(other).largest(); bytes += bytes < dense ? 1 : 977) {
+    if (rank == 0) send(other, number, bytes);
+    base::wait_until([&] { return sink.arrived == number + 1; });
+    if (rank == 1) send(other, number, bytes);
+    ++number;
+  }
+}
+
+// body(rank, wireup, sink) in ranks that have set their environment with settings(rank) and started.
+template <class Settings, class Body>
+int run_started(int size, Settings&& settings, Body&& body) {
+  return test::run_ranks(size, [&](int rank, wireup::Wireup& wireup) {
+    settings(rank);
+    CHECK_OR(1, base::params_load().ok());
+    CheckingSink sink;
+    CHECK_OR(1, start(wireup, sink).ok());
+    body(rank, wireup, sink);
+    stop();
+    return 0;
+  });
+}
+template <class Body>
+int run_started(int size, Body&& body) {
+  return run_started(size, [](int) {}, body);
 }
 
 }  // namespace vicinity::peer

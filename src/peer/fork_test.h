@@ -22,6 +22,16 @@
 #include "base/param.h"
 #include "wireup/wireup.h"
 
+// In a child: says what is not so and ends it with `code`.
+#define CHECK_OR(code, ...)                                                      \
+  do {                                                                           \
+    if (!(__VA_ARGS__)) {                                                        \
+      std::fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #__VA_ARGS__, \
+                   base::failure_text(base::kOther));                            \
+      _exit(code);                                                               \
+    }                                                                            \
+  } while (0)
+
 namespace vicinity::peer::test {
 
 struct Board {

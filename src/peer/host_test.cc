@@ -19,15 +19,6 @@ namespace {
 
 using test::run_ranks;
 
-#define CHECK_OR(code, ...)                                                      \
-  do {                                                                           \
-    if (!(__VA_ARGS__)) {                                                        \
-      std::fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #__VA_ARGS__, \
-                   base::failure_text(base::kOther));                            \
-      _exit(code);                                                               \
-    }                                                                            \
-  } while (0)
-
 struct SummingSink final : channel::Sink {
   std::vector<std::byte> room = std::vector<std::byte>(1 << 20);
   uint64_t arrived = 0, sum = 0;

@@ -22,62 +22,40 @@ namespace {
 using test::run_ranks;
 
 TEST(Peer, PingPongOfEverySizeClass) {
-  const auto body = [](int rank, wireup::Wireup& wireup) {
-    CheckingSink sink;
-    CHECK_OR(1, start(wireup, sink).ok());
+  const auto body = [](int rank, wireup::Wireup& wireup, CheckingSink& sink) {
     const Proc other = 1 - static_cast<Proc>(rank);
     CHECK_OR(1, std::string(connection(other).channel_name()) == "ring" && co_resident(other));
-    uint32_t number = 0;
-    for (size_t bytes = 0; bytes <= connection(other).largest(); bytes += bytes < 2200 ? 1 : 977) {
-      if (rank == 0) send(other, number, bytes);
-      base::wait_until([&] { return sink.arrived == number + 1; });
-      if (rank == 1) send(other, number, bytes);
-      ++number;
-    }
+    ping_pong(rank, sink, 2200);
     meet(wireup);
-    stop();
-    return 0;
   };
-  EXPECT_EQ(run_ranks(2, body), 0);
+  EXPECT_EQ(run_started(2, body), 0);
 }
 
 TEST(Peer, EverybodyToEverybodyWithMoreRanksThanCpus) {
-  const auto body = [](int rank, wireup::Wireup& wireup) {
-    CheckingSink sink;
-    CHECK_OR(1, start(wireup, sink).ok());
+  const auto body = [](int rank, wireup::Wireup& wireup, CheckingSink& sink) {
     all_to_all(rank, 8, sink, 300, 3000);
     meet(wireup);
-    stop();
-    return 0;
   };
-  EXPECT_EQ(run_ranks(8, body), 0);
+  EXPECT_EQ(run_started(8, body), 0);
 }
 
 TEST(Peer, ManyPeersUseTheHotSet) {
-  const auto body = [](int rank, wireup::Wireup& wireup) {
-    CheckingSink sink;
-    CHECK_OR(1, start(wireup, sink).ok());
+  const auto body = [](int rank, wireup::Wireup& wireup, CheckingSink& sink) {
     all_to_all(rank, 24, sink, 20, 100);
     meet(wireup);
-    stop();
-    return 0;
   };
-  EXPECT_EQ(run_ranks(24, body), 0);
+  EXPECT_EQ(run_started(24, body), 0);
 }
 
 TEST(Peer, FileBacking) {
   setenv("VICINITY_REGION", "file", 1);
-  const auto body = [](int rank, wireup::Wireup& wireup) {
-    CheckingSink sink;
-    CHECK_OR(1, start(wireup, sink).ok());
+  const auto body = [](int rank, wireup::Wireup& wireup, CheckingSink& sink) {
     CHECK_OR(1,
              std::string(connection(static_cast<Proc>(1 - rank)).reason()).find("file") != std::string::npos);
     all_to_all(rank, 2, sink, 500, 3000);
     meet(wireup);
-    stop();
-    return 0;
   };
-  EXPECT_EQ(run_ranks(2, body), 0);
+  EXPECT_EQ(run_started(2, body), 0);
   unsetenv("VICINITY_REGION");
 }
 
@@ -127,9 +105,7 @@ TEST(Peer, WithoutUcxTheMessageSaysWhatIsMissing) {
 }
 
 TEST(Peer, QueuedAndPostedMessagesKeepTheirOrder) {
-  const auto body = [](int rank, wireup::Wireup& wireup) {
-    CheckingSink sink;
-    CHECK_OR(1, start(wireup, sink).ok());
+  const auto body = [](int rank, wireup::Wireup& wireup, CheckingSink& sink) {
     const uint32_t messages = 5000;
     if (rank == 0) {
       std::vector<std::byte> data(64);
@@ -161,16 +137,12 @@ TEST(Peer, QueuedAndPostedMessagesKeepTheirOrder) {
       base::wait_until([&] { return sink.arrived == messages; });
     }
     meet(wireup);
-    stop();
-    return 0;
   };
-  EXPECT_EQ(run_ranks(2, body), 0);
+  EXPECT_EQ(run_started(2, body), 0);
 }
 
 TEST(Peer, SingleCopyReadsTheOthersMemory) {
-  const auto body = [](int rank, wireup::Wireup& wireup) {
-    CheckingSink sink;
-    CHECK_OR(1, start(wireup, sink).ok());
+  const auto body = [](int rank, wireup::Wireup& wireup, CheckingSink&) {
     static std::vector<std::byte> source(300000);
     for (size_t i = 0; i < source.size(); ++i) source[i] = byte_of(static_cast<uint32_t>(rank), i);
     meet(wireup);
@@ -192,16 +164,12 @@ TEST(Peer, SingleCopyReadsTheOthersMemory) {
       CHECK_OR(9, !connection(other).single_copy());
     }
     meet(wireup);
-    stop();
-    return 0;
   };
-  EXPECT_EQ(run_ranks(2, body), 0);
+  EXPECT_EQ(run_started(2, body), 0);
 }
 
 TEST(Peer, TheDeadAreNoticedAndTheirLastWordsHeard) {
-  const auto body = [](int rank, wireup::Wireup& wireup) {
-    CheckingSink sink;
-    CHECK_OR(1, start(wireup, sink).ok());
+  const auto body = [](int rank, wireup::Wireup&, CheckingSink& sink) {
     if (rank == 1) {
       send(0, 0, 3000);
       kill(getpid(), SIGKILL);
@@ -215,26 +183,20 @@ TEST(Peer, TheDeadAreNoticedAndTheirLastWordsHeard) {
     pending.sent = [](Pending*, base::Status status) { failed += !status.ok(); };
     connection(1).queue(&pending);
     base::wait_until([&] { return failed == 1; });
-    stop();
-    return 0;
   };
-  EXPECT_EQ(run_ranks(2, body), 1000 + SIGKILL);
+  EXPECT_EQ(run_started(2, body), 1000 + SIGKILL);
 }
 
 TEST(Peer, AloneThereIsOnlySelf) {
-  const auto body = [](int, wireup::Wireup& wireup) {
-    CheckingSink sink;
-    CHECK_OR(1, start(wireup, sink).ok());
+  const auto body = [](int, wireup::Wireup&, CheckingSink& sink) {
     for (uint32_t number = 0; number < 1000; ++number) send(0, number, number * 7 % 5000);
     base::wait_until([&] { return sink.arrived == 1000; });
     char from[10] = "123456789", into[10] = "";
     iovec pieces[2] = {{into, 4}, {into + 4, 6}};
     CHECK_OR(1, connection(0).read_remote(reinterpret_cast<uint64_t>(from), pieces, 2, 10));
     CHECK_OR(1, std::string(into) == from);
-    stop();
-    return 0;
   };
-  EXPECT_EQ(run_ranks(1, body), 0);
+  EXPECT_EQ(run_started(1, body), 0);
 }
 
 TEST(Peer, FakesStandInForPeers) {

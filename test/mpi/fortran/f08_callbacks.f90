@@ -125,11 +125,5 @@ program f08_callbacks
 
 contains
 
-  subroutine expect(good, what)
-    logical, intent(in) :: good
-    character(len=*), intent(in) :: what
-    if (good) return
-    print *, 'rank', rank, 'failed: ', what
-    call MPI_Abort(MPI_COMM_WORLD, 1)
-  end subroutine
+  include 'fortran/expect.inc'
 end program f08_callbacks

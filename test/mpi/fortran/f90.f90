@@ -56,12 +56,5 @@ program f90
 
 contains
 
-  subroutine expect(good, what)
-    logical, intent(in) :: good
-    character(len=*), intent(in) :: what
-    integer :: code
-    if (good) return
-    print *, 'rank', rank, 'failed: ', what
-    call MPI_ABORT(MPI_COMM_WORLD, 1, code)
-  end subroutine
+  include 'fortran/expect.inc'
 end program f90
