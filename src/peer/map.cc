@@ -59,7 +59,8 @@ std::string map_line(VirtualConnection& connection, const std::string& host) {
                 connection.proc(), host.c_str(), connection.channel_name(), connection.single_copy() ? 1 : 2,
                 counters.messages_sent, counters.bytes_sent, counters.messages_received,
                 counters.bytes_received);
-  return std::string(line) + connection.reason() + "\n";
+  const std::string lanes = connection.lanes();
+  return std::string(line) + connection.reason() + (lanes.empty() ? "" : " (" + lanes + ")") + "\n";
 }
 
 void write_map(const std::string& job, Proc self, const std::string& text) {

@@ -68,6 +68,8 @@ void VirtualConnection::allow_single_copy(bool yes, std::string reason) {
   reason_ = std::move(reason);
 }
 
+std::string VirtualConnection::lanes() const { return link_ ? link_->lanes() : ""; }
+
 const char* VirtualConnection::channel_name() const {
   switch (kind_) {
     case Kind::kSelf:

@@ -61,6 +61,7 @@ class VirtualConnection {
   const char* channel_name() const;
   // Why this channel, for `vicinity map`.
   const char* reason() const { return reason_.c_str(); }
+  std::string lanes() const;  // transports of the network; slow: for people
   // The peer is gone, or lied: every send answers kFailed.
   bool lost() const { return lost_; }
 

@@ -81,6 +81,7 @@ Status find_all(void* library, abi::Functions& f) {
   VICINITY_FIND(dt_destroy);
 #undef VICINITY_FIND
   find(library, "ucs_status_string", f.status_string, missing);
+  f.ep_print_info = reinterpret_cast<decltype(f.ep_print_info)>(dlsym(library, "ucp_ep_print_info"));
   if (!missing) return base::kOk;
   return fail(base::kUnsupported, "%s has no function %s: UCX 1.10 or newer is needed",
               library_name.get().c_str(), missing);

@@ -2,10 +2,13 @@
 // Connecting, sending, failing.
 #include "channel/ucx/link.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "base/log.h"
+#include "channel/ucx/lanes.h"
 #include "channel/ucx/network.h"
 
 namespace vicinity::channel::ucx {
@@ -71,8 +74,8 @@ Answer Link::pass(Slot* slot, const void* data, size_t bytes, uint32_t flags) {
   param.sent = on_sent;
   param.user = slot;
   const bool eager = !slot->done;
-  void* answer = network_.ucp_.am_send_nbx(endpoint_, Network::kMessageId, &slot->header,
-                                           sizeof slot->header, data, bytes, &param);
+  void* answer = network_.ucp_.am_send_nbx(endpoint_, Network::kMessageId, &slot->header, sizeof slot->header,
+                                           data, bytes, &param);
   if (answer && abi::is_error(answer)) {
     network_.give_slot(slot);
     if (abi::error_of(answer) == abi::kNoResource) return Answer::kRetry;
@@ -100,6 +103,18 @@ void Link::on_sent(void* request, abi::StatusCode status, void* user) {
   else
     --link.under_way_;
   network.give_slot(slot);
+}
+
+std::string Link::lanes() const {
+  const auto print = network_.ucp_.ep_print_info;
+  char* text = nullptr;
+  size_t bytes = 0;
+  FILE* stream = endpoint_ && print ? open_memstream(&text, &bytes) : nullptr;
+  if (!stream) return "";
+  print(endpoint_, stream);
+  std::string lanes = fclose(stream) == 0 ? lanes_in({text, bytes}) : "";
+  std::free(text);
+  return lanes;
 }
 
 // Called by UCP from inside of something: only noted.

@@ -53,6 +53,8 @@ class Link {
   // No more messages in either direction; what is under way fails.
   void close(const char* why);
 
+  // The transports that UCX has chosen; empty while there is no connection. Slow: for people.
+  std::string lanes() const;
   uint64_t messages() const { return messages_; }  // received
   uint64_t bytes() const { return bytes_; }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 
 namespace vicinity::channel::ucx::abi {
 
@@ -134,6 +135,7 @@ struct Functions {
   void (*request_free)(void* request);
   StatusCode (*dt_create_generic)(const GenericType* type, void* context, Datatype* out);
   void (*dt_destroy)(Datatype type);
+  void (*ep_print_info)(Endpoint endpoint, FILE* stream);  // or nullptr
   const char* (*status_string)(StatusCode status);  // of libucs
 };
 
