@@ -39,21 +39,22 @@ base::Param<int64_t> ring_lines{
     0,
     65536,
     "Lines of 64 bytes in the ring of each directed pair; 0: by the number of local processes."};
-base::Param<int64_t> ring_buffers{
-    "VICINITY_RING_BUFFERS",
-    "channel",
-    64,
-    4,
-    4096,
-    "Bulk buffers of one process, for messages that do not fit into ring lines.",
-    "MV2_SMP_NUM_SEND_BUFFER"};
+base::Param<int64_t> ring_buffers{"VICINITY_RING_BUFFERS",
+                                  "channel",
+                                  8,
+                                  4,
+                                  4096,
+                                  "Bulk buffers of one process, for messages that do not fit into ring "
+                                  "lines; more and smaller ones where many "
+                                  "processes share a host.",
+                                  "MV2_SMP_NUM_SEND_BUFFER"};
 base::Param<int64_t> ring_buffer_bytes{
-    "VICINITY_RING_BUFFER_BYTES", "channel", 8192, 1024, 1 << 20, "Size of a bulk buffer.",
+    "VICINITY_RING_BUFFER_BYTES", "channel", 65536, 1024, 1 << 20, "Size of a bulk buffer.",
     "MV2_SMP_SEND_BUF_SIZE"};
 base::Param<int64_t> ring_eager{
     "VICINITY_RING_EAGER",
     "channel",
-    65536,
+    131072,
     1024,
     1 << 20,
     "Largest message that a ring takes in one piece; longer ones are sent in several, or copied once.",
@@ -199,10 +200,9 @@ base::Status parse_card(std::string_view text, int rank, Card* out) {
       count("pidns", &card.pid_namespace, UINT64_MAX) && count("userns", &card.user_namespace, UINT64_MAX) &&
       count("uid", &card.uid, UINT32_MAX) && count("pid", &card.pid, INT_MAX) &&
       count("fd", &card.memfd, INT_MAX) && count("at", &card.token_address, UINT64_MAX) &&
-      count("membarrier", &card.membarrier, 1) &&
-      count("channels", &card.channels, UINT32_MAX) && count("lines", &card.ring_lines, 65536) &&
-      count("buffers", &card.buffers, 65536) && count("buffer", &card.buffer_bytes, 1 << 20) &&
-      count("largest", &card.largest, 1 << 20) &&
+      count("membarrier", &card.membarrier, 1) && count("channels", &card.channels, UINT32_MAX) &&
+      count("lines", &card.ring_lines, 65536) && count("buffers", &card.buffers, 65536) &&
+      count("buffer", &card.buffer_bytes, 1 << 20) && count("largest", &card.largest, 1 << 20) &&
       reader.expect(unhex(reader.next("nonce"), card.nonce.bytes, sizeof card.nonce.bytes)) &&
       reader.expect(unhex(reader.next("token"), token, sizeof token)) && word("backing", &card.backing, 15) &&
       word("dir", &card.directory, 255) && count("device", &card.directory_device, UINT64_MAX) &&

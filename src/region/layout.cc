@@ -14,6 +14,8 @@ using base::fail;
 using base::Result;
 using base::Status;
 
+constexpr uint32_t kSmallBuffer = 8192;  // smaller ones cost more to hand over than to copy
+
 constexpr uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 Status check_numbers(uint32_t sections, uint32_t ring_lines, uint32_t buffers, uint32_t buffer_bytes,
@@ -64,9 +66,14 @@ Result<Geometry> Geometry::advised(uint32_t sections, uint32_t ring_lines_wish, 
   if (ring_lines_wish) lines = std::bit_ceil(ring_lines_wish);
   // Every pair has a share of its own, so that a receiver that never looks cannot starve the others.
   const uint32_t pairs = std::max(1u, sections - 1);
-  uint32_t buffers = std::max(buffers_wish, 4 * pairs);
-  if (squeeze >= 1) lines = std::max(32u, lines / 4), buffers = std::max(16u, 4 * pairs);
-  if (squeeze >= 2) lines = 16, buffers = std::max(4u, 2 * pairs);
+  // With many pairs buffers are smaller rather than memory larger.
+  uint64_t wish = uint64_t{buffers_wish} * buffer_bytes;
+  uint32_t least = 4 * pairs;
+  if (squeeze >= 1) lines = std::max(32u, lines / 4), wish /= 4;
+  if (squeeze >= 2) lines = 16, wish /= 4, least = std::max(4u, 2 * pairs);
+  while (buffer_bytes >= 2 * kSmallBuffer && buffer_bytes % 128 == 0 && uint64_t{least} * buffer_bytes > wish)
+    buffer_bytes /= 2;
+  const uint32_t buffers = std::max(static_cast<uint32_t>(wish / buffer_bytes), least);
   return make(sections, lines, buffers, buffer_bytes, boards);
 }
 

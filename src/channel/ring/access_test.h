@@ -21,6 +21,8 @@ struct RingTestAccess {
     return buffer;
   }
   static std::byte* buffer(Sender& sender, uint32_t index) { return sender.parts_.pool->at(index); }
+  // As if the receiver were that far away.
+  static void set_distance(Sender& sender, int64_t ns) { sender.distance_ns_ = ns; }
   static uint32_t free_buffers(Sender& sender) { return sender.parts_.pool->available(); }
 };
 

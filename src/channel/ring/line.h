@@ -50,9 +50,9 @@ enum class Form : uint8_t {
   kShortWithWord = 2,  // the same, bytes 44..47 are Envelope::word
   kFrame = 3,          // first of several lines; length = bytes of the message
   kFrameWithWord = 4,
-  kBulk = 5,      // the payload is in bulk buffers: BulkFirst; length unused
+  kBulk = 5,      // the payload is in bulk buffers: BulkFirst; length = pieces in which a buffer is filled
   kMore = 6,      // a following line of a frame; length = bytes in this line
-  kMoreBulk = 7,  // a further buffer of a bulk message: bytes 0..3 its index
+  kMoreBulk = 7,  // a further piece of a bulk message: bytes 0..3 the index of its buffer
 };
 
 // Payload of a kBulk line.
@@ -62,6 +62,8 @@ struct BulkFirst {
   uint32_t buffer;  // index of the first buffer in the sender's section
 };
 static_assert(sizeof(BulkFirst) == 12);
+
+inline constexpr uint32_t kMostPieces = 64;  // of one buffer
 
 // The generation makes lines of an earlier life of this memory stale. Its low bits are 0, so that
 // (sequence - 1) & mask is the slot.

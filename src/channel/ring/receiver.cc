@@ -12,7 +12,6 @@ namespace vicinity::channel::ring {
 namespace {
 
 constexpr int kMostMessages = 32;  // of one ring in one pass, so that no peer starves the others
-constexpr uint32_t kBuffersPerCredit = 4;
 constexpr int kPatience = 128;     // looks at a line that must come soon, because its message has begun
 
 Envelope envelope_of(uint64_t address, uint64_t control, uint32_t word) {
@@ -128,19 +127,23 @@ bool Receiver::take_bulk(Watch& watch, uint64_t control, Sink& sink) {
   const uint32_t buffer = read_word(line, offsetof(BulkFirst, buffer));
   if (bytes == 0 || bytes > parts_.largest) return lie("a bulk message of impossible length");
   if (buffer >= parts_.buffers) return lie("a bulk message in a buffer that does not exist");
+  const uint32_t cuts = length_of(control);
+  if (cuts == 0 || cuts > kMostPieces || parts_.buffer_bytes % (cuts * region::kLineBytes) != 0)
+    return lie("a bulk message in an impossible number of pieces");
+  piece_ = parts_.buffer_bytes / cuts;
   begin(envelope_of(read_address(line), control, word), bytes, State::kInBulk, sink);
-  take_buffer(buffer);
+  take_piece(buffer);
   step(watch);
   finish_if_whole(sink);
   return true;
 }
 
-// Copies the next piece out of a buffer. Buffers are given back a few at a time, and with the end of their
-// message.
-void Receiver::take_buffer(uint32_t buffer) {
-  const size_t part = std::min<size_t>(total_ - done_, parts_.buffer_bytes);
-  put(parts_.bulk + size_t{buffer} * parts_.buffer_bytes, part);
-  if (++buffers_ % kBuffersPerCredit != 0 && done_ < total_) return;
+// Copies the next piece out of a buffer, and gives the buffer back with its last.
+void Receiver::take_piece(uint32_t buffer) {
+  const size_t part = std::min<size_t>(total_ - done_, piece_);
+  put(parts_.bulk + size_t{buffer} * parts_.buffer_bytes + done_ % parts_.buffer_bytes, part);
+  if (done_ < total_ && done_ % parts_.buffer_bytes != 0) return;
+  ++buffers_;
   // SYNC POINT CREDIT (release), for bulk buffers.
   __atomic_store_n(&parts_.credit->buffers, buffers_, __ATOMIC_RELEASE);
   feed();
@@ -157,7 +160,7 @@ bool Receiver::take_more(Watch& watch, uint64_t control, Sink& sink) {
     const uint32_t buffer = read_word(line, 0);
     if (form_of(control) != Form::kMoreBulk || buffer >= parts_.buffers)
       return lie("a bulk message is interrupted by something else");
-    take_buffer(buffer);
+    take_piece(buffer);
   }
   step(watch);
   finish_if_whole(sink);

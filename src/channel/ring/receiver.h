@@ -70,7 +70,7 @@ class Receiver {
   bool take_short(Watch& watch, uint64_t control, uint32_t word, size_t bytes, Sink& sink);
   bool take_bulk(Watch& watch, uint64_t control, Sink& sink);
   bool take_more(Watch& watch, uint64_t control, Sink& sink);
-  void take_buffer(uint32_t buffer);
+  void take_piece(uint32_t buffer);
   void begin(const Envelope& envelope, size_t bytes, State state, Sink& sink);
   void put(const std::byte* data, size_t bytes);
   void step(Watch& watch);
@@ -88,6 +88,7 @@ class Receiver {
   size_t total_ = 0, done_ = 0;           // of the message that is being landed
   uint64_t consumed_ = 0, credited_ = 0;  // lines read, lines given back
   uint64_t buffers_ = 0;                  // bulk buffers read
+  uint32_t piece_ = 0;                    // bytes of a bulk message that come with one line
   uint64_t messages_ = 0, bytes_ = 0;
   const char* failure_ = nullptr;
 };

@@ -126,7 +126,7 @@ TEST_F(Pair, ASenderThatStopsBetweenBuffersGoesOnLater) {
   const uint32_t first = Access::take_buffer(sender), second = Access::take_buffer(sender);
   const BulkFirst head{5000, 0, first};
   std::memcpy(next()->payload, &head, sizeof head);
-  publish(next(), 0, control(Form::kBulk, 0));
+  publish(next(), 0, control(Form::kBulk, 1));
   Access::advance(sender);
   ports[1]->poll();
   ports[1]->poll();
@@ -142,6 +142,21 @@ TEST_F(Pair, ASenderThatStopsBetweenBuffersGoesOnLater) {
   std::vector<std::byte> data(12000);
   EXPECT_EQ(sender.send(tagged(1), data.data(), data.size()), Answer::kDone);
   EXPECT_EQ(Access::free_buffers(sender), 5u);
+}
+
+TEST_F(Pair, NearOrFarEveryBulkMessageArrivesAsItWas) {
+  std::vector<std::byte> data(8192 + 64);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 7 + (i >> 8));
+  size_t number = 0;
+  for (size_t bytes = 2049; bytes <= 8192; bytes += 37) {
+    const size_t offset = bytes % 64;
+    Access::set_distance(sender, bytes % 2 ? 10000 : 0);
+    ASSERT_EQ(sender.send(tagged(0), data.data() + offset, bytes), Answer::kDone);
+    for (int i = 0; i < 2; ++i) ports[1]->poll();
+    ASSERT_EQ(at(1).messages.size(), ++number);
+    const auto from = data.begin() + static_cast<ptrdiff_t>(offset);
+    EXPECT_EQ(at(1).messages.back().data, std::vector<std::byte>(from, from + static_cast<ptrdiff_t>(bytes)));
+  }
 }
 
 TEST_F(Pair, LinesOfAnEarlierLapAreStale) {
@@ -183,14 +198,20 @@ TEST_F(Pair, WithAWordItIsShorterStill) {
 TEST_F(Pair, ABulkMessageHasAPossibleLength) {
   const BulkFirst head{UINT32_MAX, 0, 0};
   std::memcpy(next()->payload, &head, sizeof head);
-  publish(next(), 0, control(Form::kBulk, 0));
+  publish(next(), 0, control(Form::kBulk, 1));
   expect_lost("bulk length");
 }
 TEST_F(Pair, ABulkMessageLiesInABufferThatExists) {
   const BulkFirst head{100, 0, 8};
   std::memcpy(next()->payload, &head, sizeof head);
-  publish(next(), 0, control(Form::kBulk, 0));
+  publish(next(), 0, control(Form::kBulk, 1));
   expect_lost("bulk buffer");
+}
+TEST_F(Pair, ABufferIsCutIntoEqualPieces) {
+  const BulkFirst head{5000, 0, 0};
+  std::memcpy(next()->payload, &head, sizeof head);
+  publish(next(), 0, control(Form::kBulk, 3));
+  expect_lost("a third of a buffer");
 }
 TEST_F(Pair, AFrameGoesOnAsItBegan) {
   publish(next(), 0, control(Form::kFrame, 200));

@@ -55,8 +55,8 @@ struct SenderParts {
   uint8_t* opened = nullptr;               // our own byte for this receiver
   uint32_t own_section = 0;
   BufferPool* pool = nullptr;
-  uint32_t share = 0;    // most bulk buffers of this pair
-  uint32_t largest = 0;  // payload bytes of one message
+  uint32_t share = 0;           // most bulk buffers of this pair
+  uint32_t largest = 0;         // payload bytes of one message
   uint32_t* retries = nullptr;  // counts the kRetry of all senders of this process
 };
 
@@ -115,11 +115,13 @@ class Sender {
   Answer send_slowly(const Envelope& envelope, const void* data, size_t bytes);
   Answer send_frame(const Envelope& envelope, const std::byte* data, size_t bytes);
   Answer send_bulk(const Envelope& envelope, const std::byte* data, size_t bytes);
-  void publish_bulk(const Envelope& envelope, size_t bytes, uint32_t buffer);
+  void publish_bulk(const Envelope& envelope, size_t bytes, uint32_t buffer, uint32_t cuts);
   bool have_room(uint32_t lines);
   bool have_buffers(uint32_t count);
   void refresh();
   void refresh_buffers();
+  uint64_t timed_credit();
+  void fill(std::byte* to, const std::byte* from, size_t bytes) const;
   void open();
 
   // The small path's state: one cache line.
@@ -137,6 +139,9 @@ class Sender {
   uint32_t frame_limit_ = 0;  // most payload of a frame: at most half a ring
   // Buffers that this pair holds, in the order of sending: held_[given_back_ .. taken_)
   uint64_t buffers_taken_ = 0, buffers_back_ = 0;
+  uint32_t warm_ = 0;  // hold no more before looking for some that came back
+  uint32_t looks_ = 0;
+  int64_t distance_ns_ = 0;  // to read a line that the receiver has written, on average
   std::unique_ptr<uint32_t[]> held_;
   SenderParts parts_;
 };
