@@ -204,7 +204,7 @@ const Option kOptions[] = {
      "look for the program in these folders first"},
     {"bind-to", "UNIT", store_bind,
      "bind each process to a core, hwthread, l3, numa, socket, or none (default: core, "
-     "when there are as many free cores as processes)"},
+     "when there are as many free cores as processes, or all are free and get the same number of processes)"},
     {"map-by", "UNIT", store_map,
      "spread processes over core, l3, numa, socket of a host, or over hosts (node)"},
     {"s|stdin", "N|all|none", store_stdin, "which process reads our standard input (default 0)"},

@@ -24,7 +24,8 @@ void Proxy::start(std::string_view payload) {
   for (size_t i = 0; i < ranks_.size() && !quit_; ++i) start_rank(i, cpus[i]);
 }
 
-// Default: a core per rank when there are enough of them that no other job has claimed, else none.
+// Default: a core per rank when there are enough of them that no other job has claimed; of more ranks the
+// same number on each core, or else they drift, and wait for the core on which most of them are. Else none.
 std::vector<std::vector<int>> Proxy::choose_cpus() {
   const int count = static_cast<int>(ranks_.size());
   std::vector<std::vector<int>> nothing(ranks_.size());
@@ -35,12 +36,13 @@ std::vector<std::vector<int>> Proxy::choose_cpus() {
   Topology usable = all;
   if (job_->bind_to.empty()) {
     const int cores = all.count(&Cpu::core);
-    if (count > cores) {
+    if (count > cores && count % cores != 0) {
       note("not bound: " + std::to_string(count) + " ranks on " + std::to_string(cores) + " cores");
       return nothing;
     }
-    if (job_->claim_cpus) usable = claims_.take_cores(all, *map == Unit::kNone ? count : cores);
-    if (usable.cpus.empty() && *map != Unit::kNone) usable = claims_.take_cores(all, count);
+    const int wanted = std::min(count, cores);
+    if (job_->claim_cpus) usable = claims_.take_cores(all, *map == Unit::kNone ? wanted : cores);
+    if (usable.cpus.empty() && *map != Unit::kNone) usable = claims_.take_cores(all, wanted);
     if (usable.cpus.empty()) {
       note("not bound: other jobs have claimed cores");
       return nothing;

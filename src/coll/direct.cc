@@ -13,8 +13,10 @@ namespace vicinity::coll {
 
 namespace {
 
-constexpr uint32_t kLooks = 64;        // between two polls of everything, with a core of one's own
-constexpr uint32_t kSharedLooks = 16;  // while other threads may want the engine lock
+constexpr uint32_t kLooks = 64;            // between two polls of everything, with a core of one's own
+constexpr uint32_t kSharedLooks = 16;      // while other threads may want the engine lock
+constexpr int kSpins = 2, kMostSize = 16;  // when ranks outnumber cores
+constexpr int64_t kSpin_ns = 10'000;
 constexpr int64_t kPatience_ns = 50'000'000;
 
 // With several threads only one polls, and what it polls are channels. What the others wait for on
@@ -57,8 +59,10 @@ Direct::Direct(Communicator& comm, std::unique_ptr<Member[]> members, uint32_t l
 Doubt::Doubt(const Direct& direct, const Turn& turn, bool (*ready)(void*), void* self)
     : direct_(direct), turn_(turn), ready_(ready), self_(self) {
   looks_ = base::crowded() ? 1 : base::threads_multiple() ? kSharedLooks : kLooks;
-  if (!base::threads_multiple()) [[likely]]
+  if (!base::threads_multiple()) [[likely]] {
+    if (base::crowded() && direct.size() <= kMostSize) spins_ = kSpins;
     return;
+  }
   static bool attentive = false;
   if (!attentive) base::add_poller(&attention);
   attentive = true;
@@ -67,6 +71,18 @@ Doubt::Doubt(const Direct& direct, const Turn& turn, bool (*ready)(void*), void*
 
 Doubt::~Doubt() {
   if (link.linked()) link.unlink();
+}
+
+bool Doubt::spin() {
+  --spins_;
+  const int64_t end = base::now_ns() + kSpin_ns;
+  do {
+    for (uint32_t look = 0; look < kSharedLooks; ++look) {
+      if (ready()) return true;
+      base::cpu_relax();
+    }
+  } while (base::now_ns() < end);
+  return false;
 }
 
 Status Doubt::p2p_alive() const { return p2p::all_alive(direct_.comm_); }

@@ -15,6 +15,8 @@
 // This is the leaf of hierarchical collectives to come: it knows members of one region and nothing else.
 #pragma once
 
+#include <sched.h>
+
 #include <cstring>
 #include <memory>
 
@@ -44,9 +46,7 @@ class Direct {
     std::byte* board;  // read only, but for our own
     channel::ring::Bell bell;
     region::Presence* presence() const { return reinterpret_cast<region::Presence*>(board); }
-    uint64_t* units() const {
-      return &reinterpret_cast<region::Flow*>(board + region::kBoardFlow)->units;
-    }
+    uint64_t* units() const { return &reinterpret_cast<region::Flow*>(board + region::kBoardFlow)->units; }
     Line* line(uint32_t number) const {
       return reinterpret_cast<Line*>(board + region::kBoardFirstLine) + number % region::kBoardLines;
     }
@@ -86,6 +86,7 @@ class Direct {
   void note(uint32_t number, uint32_t tag, bool this_way) {
     region::Presence* own = members_[static_cast<size_t>(rank_)].presence();
     __atomic_store_n(&own->doing, uint64_t{tag} | uint64_t{this_way} << 32, __ATOMIC_RELAXED);
+    if (base::crowded()) __atomic_store_n(&own->cpu, static_cast<uint32_t>(sched_getcpu()), __ATOMIC_RELAXED);
     // SYNC POINT BEGUN (release): all reads of earlier calls are over.
     __atomic_store_n(&own->begun, sequence_of(number), __ATOMIC_RELEASE);
   }
@@ -105,7 +106,7 @@ class Direct {
   static uint32_t depth_of(Space space) {
     return space == Space::kLine    ? region::kBoardLines
            : space == Space::kSmall ? region::kSmallSlots
-                                  : region::kLargeSlots;
+                                    : region::kLargeSlots;
   }
   uint64_t sequence_of(uint32_t number) const { return uint64_t{life_} << 32 | number; }
   Turn begin(Kind kind, int root = kNoRoot, const Op* op = nullptr) {
@@ -136,6 +137,9 @@ class Direct {
   Status room_for_pieces(const Turn& turn);
   Status wait_until_near(const Turn& turn, uint32_t depth);
   uint32_t lag(int rank, const Turn& turn) const;
+  // Ranks outnumber cores: has nobody on our core anything to do? `shown` as in wait(), from rank `first` on.
+  template <class Shown>
+  bool core_is_ours(const Turn& turn, int first, int last, Shown&& shown) const;
   // Says that our part is there. `bytes`: what the others compare with what they expect.
   void show(const Turn& turn, uint64_t bytes) {
     channel::ring::publish(member(rank_).line(turn.number), turn.tag | bytes << 32, turn.sequence);
@@ -218,6 +222,8 @@ class Doubt {
   Doubt(const Doubt&) = delete;
   Doubt& operator=(const Doubt&) = delete;
   uint32_t looks() const { return looks_; }
+  bool may_spin() const { return spins_ > 0; }
+  bool spin();  // looks for a while; true when that for which we wait has come
   // True when waiting for `rank` is in vain; status() says why.
   bool grows(int rank) {
     status_ = p2p_alive();
@@ -241,9 +247,22 @@ class Doubt {
   void* const self_;
   uint32_t looks_;
   uint32_t polls_ = 0;
+  int spins_ = 0;  // that this wait may still do
   int64_t look_at_ns_ = 0;
   Status status_;
 };
+
+// Who is behind us on our core, or has to show something yet, needs the core. If all there wait like us for
+// somebody elsewhere, giving it away would only cost a change of processes, and another to get it back.
+template <class Shown>
+bool Direct::core_is_ours(const Turn& turn, int first, int last, Shown&& shown) const {
+  const uint32_t here = member(rank_).presence()->cpu;
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank == rank_ || __atomic_load_n(&member(rank).presence()->cpu, __ATOMIC_RELAXED) != here) continue;
+    if (lag(rank, turn) > 0 || (rank >= first && rank < last && !shown(rank))) return false;
+  }
+  return true;
+}
 
 template <class Shown>
 Status Direct::wait(const Turn& turn, int first, int last, Shown&& shown) {
@@ -258,6 +277,7 @@ Status Direct::wait(const Turn& turn, int first, int last, Shown&& shown) {
   base::wait_until([&] {
     for (uint32_t look = doubt.looks(); look != 0; --look)
       if (all()) return true;
+    if (doubt.may_spin() && core_is_ours(turn, at, last, shown) && doubt.spin()) return true;
     if (!doubt.grows(at)) [[likely]]
       return false;
     if (all()) doubt.dispel();  // it has come meanwhile

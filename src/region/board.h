@@ -30,7 +30,8 @@ struct Presence {
   uint64_t doing;    // bits 0..31 tag of that call, bit 32 set: it takes this way, not messages
   uint64_t gave_up;  // sequence of the newest call that failed
   uint64_t left;     // life of the newest communicator that the owner has left
-  uint8_t reserved[32];
+  uint32_t cpu;      // where the owner ran when it began its newest call, while ranks outnumber cores
+  uint8_t reserved[28];
 };
 struct Flow {
   uint64_t units;  // bits 32..63: number of the call, 0..31: how many pieces of it the owner is through with
@@ -38,6 +39,7 @@ struct Flow {
 };
 static_assert(sizeof(Presence) == 64 && offsetof(Presence, doing) == 8);
 static_assert(offsetof(Presence, gave_up) == 16 && offsetof(Presence, left) == 24);
+static_assert(offsetof(Presence, cpu) == 32);
 static_assert(sizeof(Flow) == 64 && offsetof(Flow, units) == 0);
 
 inline constexpr uint64_t kBoardFlow = 64;
