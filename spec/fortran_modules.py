@@ -204,6 +204,8 @@ def interfaces_f90():
             text += generic(upper, block)
         else:
             text += ["    INTERFACE", *block, "    END INTERFACE"]
+        if f.name in fortran.RESULTS:  # a function has to be declared to be called, also by its second name
+            text += ["    INTERFACE", *procedure(f, "P" + upper, "", False), "    END INTERFACE"]
     return HEAD.format(mark="!") + "\n".join(text) + "\n"
 
 

@@ -138,12 +138,11 @@ std::array<uint8_t, 16> HostRegion::identity() const {
 
 uint32_t HostRegion::epoch() const { return load(&header()->epoch); }
 
-// For each chunk the word that was read, or kTaken. The claims are read after the owners: a job's claim is
-// there before any chunk of it, so an owner that is not among them now never will be.
+// For each chunk the word that was read, or kTaken. The claims are read after the owners, which load() sees
+// to: a job's claim is there before any chunk of it, so an owner that is not among them now never will be.
 std::vector<uint64_t> HostRegion::free_map() const {
   std::vector<uint64_t> seen(layout_.chunks);
   for (uint32_t i = 0; i < layout_.chunks; ++i) seen[i] = load(owners() + i);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
   std::array<uint64_t, kHostEntries> claims;
   for (uint32_t i = 0; i < kHostEntries; ++i) claims[i] = load(&entry(i)->claim);
   for (uint64_t& owner : seen)

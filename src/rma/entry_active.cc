@@ -2,8 +2,7 @@
 // Active target communication (MPI 5.0, 12.5.1 and 12.5.2): fence, and post-start-complete-wait.
 //
 // Both sides take part, so that messages serve everywhere: kPost from a target, kComplete from an origin.
-#include <atomic>
-
+#include "channel/ring/line.h"
 #include "coll/coll.h"
 #include "entry_rma.h"
 #include "rma/outbound.h"
@@ -11,8 +10,7 @@
 namespace vicinity::rma {
 namespace {
 
-constexpr int kFenceModes =
-    MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+constexpr int kFenceModes = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
 constexpr int kPostModes = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
 
 Status check_assert(int assert, int allowed, const char* names) {
@@ -40,7 +38,7 @@ void tell(Window& window, Peer& peer, Packet packet) {
 
 // All operations are done at their targets. Goes on after a failure, whose Status is returned.
 Status finish_operations(Window& window) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  channel::ring::full_fence();
   Status first;
   for (int rank = 0; window.by_messages && rank < window.count; ++rank) {
     Peer& peer = window.peer(rank);
@@ -59,12 +57,10 @@ bool all_complete(Window& window) {
 void end_exposure(Window& window) {
   for (int rank : window.posted) --window.peer(rank).completes;
   window.exposed = false;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  channel::ring::full_fence();
 }
 
-Status no_exposure() {
-  return fail(MPI_ERR_RMA_SYNC, "the window is not exposed; call MPI_Win_post first");
-}
+Status no_exposure() { return fail(MPI_ERR_RMA_SYNC, "the window is not exposed; call MPI_Win_post first"); }
 
 }  // namespace
 
@@ -78,10 +74,10 @@ Status win_fence(int assert, object::Window& win) {
     return fail(MPI_ERR_RMA_SYNC, "MPI_Win_post has exposed the window; call MPI_Win_wait first");
   // Others wait for us in any case.
   const Status done = window.fence_used ? finish_operations(window) : kOk;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  channel::ring::full_fence();
   const Status met = coll::barrier(*window.comm);
   window.fence_used = false;
-  const bool goes_on = (assert & MPI_MODE_NOSUCCEED) == 0;
+  const bool goes_on = (assert& MPI_MODE_NOSUCCEED) == 0;
   window.access = goes_on ? Access::kFence : Access::kNone;
   window.open_all = goes_on;
   return done.ok() ? met : done;
@@ -94,7 +90,7 @@ Status win_post(Group& group, int assert, object::Window& win) {
     return fail(MPI_ERR_RMA_SYNC, "MPI_Win_post was called before; call MPI_Win_wait first");
   VICINITY_TRY(ranks_of(window, group, &window.posted));
   window.exposed = true;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  channel::ring::full_fence();
   if (assert & MPI_MODE_NOCHECK) return kOk;
   for (int rank : window.posted) tell(window, window.peer(rank), Packet::kPost);
   return kOk;
@@ -105,7 +101,7 @@ Status win_start(Group& group, int assert, object::Window& win) {
   VICINITY_TRY(check_assert(assert, MPI_MODE_NOCHECK, "MPI_MODE_NOCHECK"));
   VICINITY_TRY(leave_access(window, "MPI_Win_start"));
   VICINITY_TRY(ranks_of(window, group, &window.started));
-  if ((assert & MPI_MODE_NOCHECK) == 0) {
+  if ((assert& MPI_MODE_NOCHECK) == 0) {
     for (int rank : window.started) {
       Peer& peer = window.peer(rank);
       VICINITY_TRY(await(peer, [&] { return peer.posts != 0; }));

@@ -3,8 +3,7 @@
 //
 // The lock of a target whose Control is mapped here is a word that we change ourselves; the target need not
 // do anything. Otherwise the target takes it for us (sink.cc).
-#include <atomic>
-
+#include "channel/ring/line.h"
 #include "entry_rma.h"
 #include "p2p/engine.h"
 #include "rma/outbound.h"
@@ -71,7 +70,7 @@ Status give(Peer& peer) {
     return local.ok() ? done : local;
   }
   const Status done = peer.direct ? kOk : flush(peer);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  channel::ring::full_fence();
   if (held == Held::kUnchecked) return done;
   if (held == Held::kAlone) {
     release_alone(*peer.control);
@@ -102,7 +101,7 @@ Status check_passive(const Window& window) {
 
 Status flush_every(Window& window, Status (*flush_one)(Peer&)) {
   VICINITY_TRY(check_passive(window));
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  channel::ring::full_fence();
   breathe(window);
   Status first;
   for (int rank = 0; window.by_messages && rank < window.count; ++rank) {
@@ -120,7 +119,7 @@ Status flush_rank(object::Window& win, int rank, Status (*flush_one)(Peer&)) {
   VICINITY_TRY(find_peer(window, rank, &peer));
   if (!peer) return kOk;
   VICINITY_TRY(check_passive(window, *peer));
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  channel::ring::full_fence();
   breathe(window);
   return peer->direct ? kOk : flush_one(*peer);
 }
@@ -166,13 +165,16 @@ Status win_lock(int lock_type, int rank, int assert, object::Window& win) {
   VICINITY_TRY(refuse_locks(window));
   Peer* peer = nullptr;
   VICINITY_TRY(find_peer(window, rank, &peer));
-  if (!peer) return kOk;
-  if (peer->held != Held::kNot && window.access == Access::kLock)
+  if (window.access == Access::kLock && (peer ? peer->held != Held::kNot : window.null_held))
     return fail(MPI_ERR_RMA_SYNC, "rank %d is locked by this process already", rank);
   if (window.access != Access::kLock) VICINITY_TRY(leave_access(window, "MPI_Win_lock"));
-  VICINITY_TRY(take(*peer, lock_type == MPI_LOCK_EXCLUSIVE, (assert & MPI_MODE_NOCHECK) != 0));
+  if (peer) {
+    VICINITY_TRY(take(*peer, lock_type == MPI_LOCK_EXCLUSIVE, (assert& MPI_MODE_NOCHECK) != 0));
+    peer->open = true;
+  } else {
+    window.null_held = true;
+  }
   window.access = Access::kLock;
-  peer->open = true;
   ++window.locks;
   return kOk;
 }
@@ -181,11 +183,14 @@ Status win_unlock(int rank, object::Window& win) {
   Window& window = of(win);
   Peer* peer = nullptr;
   VICINITY_TRY(find_peer(window, rank, &peer));
-  if (!peer) return kOk;
-  if (window.access != Access::kLock || peer->held == Held::kNot)
+  if (window.access != Access::kLock || (peer ? peer->held == Held::kNot : !window.null_held))
     return fail(MPI_ERR_RMA_SYNC, "rank %d was not locked with MPI_Win_lock", rank);
-  peer->open = false;
   if (--window.locks == 0) window.access = Access::kNone;
+  if (!peer) {
+    window.null_held = false;
+    return kOk;
+  }
+  peer->open = false;
   breathe(window);
   return give(*peer);
 }
@@ -195,7 +200,7 @@ Status win_lock_all(int assert, object::Window& win) {
   VICINITY_TRY(check_assert(assert));
   VICINITY_TRY(refuse_locks(window));
   VICINITY_TRY(leave_access(window, "MPI_Win_lock_all"));
-  if (Status status = lock_every(window, (assert & MPI_MODE_NOCHECK) != 0); !status.ok()) {
+  if (Status status = lock_every(window, (assert& MPI_MODE_NOCHECK) != 0); !status.ok()) {
     static_cast<void>(unlock_every(window));  // the first failure is the one to tell
     return status;
   }
@@ -219,7 +224,7 @@ Status win_flush_all(object::Window& win) { return flush_every(of(win), flush); 
 Status win_flush_local_all(object::Window& win) { return flush_every(of(win), flush_local); }
 
 Status win_sync(object::Window& win) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  channel::ring::full_fence();
   breathe(of(win));
   return kOk;
 }

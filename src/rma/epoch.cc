@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What may be done when, and the words for what may not.
 #include <cinttypes>
+#include <iterator>
 
 #include "p2p/engine.h"
 #include "rma/window.h"
@@ -42,17 +43,21 @@ bool inside(const Window& window, int64_t at, uint64_t bytes) {
     const uint64_t size = static_cast<uint64_t>(window.size);
     return at >= 0 && bytes <= size && static_cast<uint64_t>(at) <= size - bytes;
   }
-  const auto address = static_cast<uintptr_t>(at);
+  // One access may reach over pieces that were attached one by one and have no gap between them.
+  auto address = static_cast<uintptr_t>(at);
   auto after = window.attached.upper_bound(address);
   if (after == window.attached.begin()) return false;
-  --after;
-  const uint64_t offset = address - after->first;
-  return bytes <= after->second && offset <= after->second - bytes;
+  for (auto piece = std::prev(after);; piece = after++) {
+    const uint64_t offset = address - piece->first;
+    if (offset <= piece->second && bytes <= piece->second - offset) return true;
+    if (offset > piece->second || after == window.attached.end()) return false;
+    const uint64_t here = piece->second - offset;
+    address += here, bytes -= here;
+    if (after->first != address) return false;
+  }
 }
 
-bool is_gone(const Peer& peer) {
-  return p2p::engine().is_lost(peer.proc);
-}
+bool is_gone(const Peer& peer) { return p2p::engine().is_lost(peer.proc); }
 
 Status gone(const Peer& peer) {
   const char* why = p2p::engine().lost_reason(peer.proc);

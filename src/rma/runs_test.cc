@@ -26,8 +26,7 @@ Datatype* vector_of_ints(int count, int block, int stride) {
 void paint(const std::vector<Run>& runs, std::vector<char>& picture) {
   for (const Run& run : runs)
     for (uint32_t k = 0; k < run.count; ++k)
-      for (uint64_t b = 0; b < run.bytes; ++b)
-        ++picture.at(static_cast<size_t>(run.at + k * run.stride) + b);
+      for (uint64_t b = 0; b < run.bytes; ++b) ++picture.at(static_cast<size_t>(run.at + k * run.stride) + b);
 }
 
 TEST(Runs, AVectorIsOneRunHoweverItIsCut) {
@@ -94,6 +93,11 @@ TEST(Runs, DynamicWindowsKnowWhatIsAttached) {
   EXPECT_FALSE(inside(*window, 999, 1));
   EXPECT_FALSE(inside(*window, 1100, 1));
   EXPECT_TRUE(inside(*window, 2049, 1));
+  window->attached[2050] = 10;  // without a gap
+  EXPECT_TRUE(inside(*window, 2040, 20));
+  EXPECT_TRUE(inside(*window, 2050, 10));
+  EXPECT_FALSE(inside(*window, 2040, 21));
+  EXPECT_FALSE(inside(*window, 1099, 1000));
   const Piece gap{1000, 10, 500, 3, 0};  // its ends are attached, its middle is not
   EXPECT_EQ(outside(*window, &gap, 1, 0), &gap);
 }

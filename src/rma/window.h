@@ -85,7 +85,8 @@ struct Window : object::Window {
   bool exposed = false;      // MPI_Win_post
   std::vector<int> started;  // ranks given to MPI_Win_start
   std::vector<int> posted;   // ranks given to MPI_Win_post
-  int locks = 0;             // MPI_Win_lock: targets held
+  int locks = 0;             // MPI_Win_lock: targets held, MPI_PROC_NULL too
+  bool null_held = false;    // MPI_PROC_NULL is one of them
 
   bool by_messages = false;  // there are peers that are not direct
   bool no_locks = false;

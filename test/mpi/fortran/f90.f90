@@ -51,6 +51,7 @@ program f90
   call expect(length == 8, 'parametrised type')
   call MPI_RECV(length, 1, MPI_INTEGER, MPI_PROC_NULL, 0, MPI_COMM_WORLD, status, ierror)
   call expect(status(MPI_SOURCE) == MPI_PROC_NULL, 'status of no process')
+  call expect(MPI_WTIME() > 0 .and. PMPI_WTIME() > 0 .and. MPI_WTICK() == PMPI_WTICK(), 'clocks, by both names')
   if (rank == 0) print '(a)', 'ok'
   call MPI_FINALIZE(ierror)
 

@@ -84,6 +84,15 @@ static void arguments(Window* w) {
   OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
   OK(MPI_Win_flush(MPI_PROC_NULL, w->win));
   OK(MPI_Win_unlock(rank, w->win));
+  // Its lock opens an epoch, like any other.
+  OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, MPI_PROC_NULL, 0, w->win));
+  FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_EXCLUSIVE, MPI_PROC_NULL, 0, w->win));
+  FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock_all(0, w->win));
+  OK(MPI_Rput(value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, w->win, &requests[0]));
+  OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+  OK(MPI_Win_flush_all(w->win));
+  OK(MPI_Win_unlock(MPI_PROC_NULL, w->win));
+  FAILS(MPI_ERR_RMA_SYNC, MPI_Win_unlock(MPI_PROC_NULL, w->win));
   FAILS(MPI_ERR_LOCKTYPE, MPI_Win_lock(17, rank, 0, w->win));
   FAILS(MPI_ERR_ASSERT, MPI_Win_lock(MPI_LOCK_SHARED, rank, MPI_MODE_NOPUT, w->win));
   FAILS(MPI_ERR_ASSERT, MPI_Win_fence(MPI_MODE_NOCHECK, w->win));
