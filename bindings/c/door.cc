@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "object/error.h"
+#include "object/file_blame.h"
 #include "world/raise.h"
 
 namespace vicinity::door {
@@ -60,7 +61,9 @@ Status bad_tag(int tag, const char* argument) {
 int failed(const char* function, Status status, Communicator* comm, Window* window) {
   if (!window) window = object::blamed_window();
   Communicator* blamed = object::blamed();
+  const MPI_File file = object::blamed_file();
   object::blame_nobody();
+  if (file != MPI_FILE_NULL) return world::raise_file(function, status, file);
   if (window) return world::raise_window(function, status, *window);
   return world::raise(function, status, comm ? comm : blamed);
 }

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "base/waiting.h"
+#include "base/wake.h"
 
 namespace vicinity::base {
 namespace {
@@ -46,7 +47,7 @@ constexpr int kMostPollers = 64;
 Poller* pollers[kMostPollers];
 int poller_count = 0;
 
-Sleeper* sleeper = nullptr;
+std::atomic<Sleeper*> sleeper{nullptr};
 bool oversubscribed = false;
 
 // What yields tell about who else wants our core:
@@ -150,10 +151,12 @@ void look() {
 }
 
 namespace detail {
-void wake_sleeper() {
-  if (sleeper) sleeper->wake_self();
-}
+void wake_sleeper() { wake(); }
 }  // namespace detail
+
+void wake() {
+  if (Sleeper* one = sleeper.load()) one->wake_self();
+}
 
 void set_sleeper(Sleeper* s) { sleeper = s; }
 void set_oversubscribed(bool value) {

@@ -1,49 +1,57 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data representations (MPI 5.0, 14.5): native, internal (the same here), external32. Others can be
-// registered; a view with one of them is refused, since conversion functions are not called yet.
-#include <cstring>
-#include <mutex>
-#include <set>
-#include <string>
+// The data representations that there are (MPI 5.0, 14.5).
+#include "io/datarep.h"
 
-#include "entry_io.h"
-#include "io/file.h"
+#include <forward_list>
+#include <mutex>
+#include <utility>
 
 namespace vicinity::io {
 namespace {
 
-std::mutex lock;
-std::set<std::string>& registered() {
-  static auto* names = new std::set<std::string>;
-  return *names;
+using Kind = Representation::Kind;
+
+struct Known {
+  std::mutex lock;
+  std::forward_list<Representation> all;  // never shrinks, so that views can point into it
+};
+
+Known& known() {
+  static auto* made = new Known{
+      {}, {{"native", Kind::kNative}, {"internal", Kind::kNative}, {"external32", Kind::kExternal}}};
+  return *made;
 }
 
-Status add(const char* name) {
-  if (strlen(name) >= MPI_MAX_DATAREP_STRING)
-    return fail(MPI_ERR_ARG, "argument `datarep` has %zu characters, %d is the most", strlen(name),
-                MPI_MAX_DATAREP_STRING - 1);
-  std::lock_guard guard(lock);
-  if (known_datarep(name) || !registered().insert(name).second)
-    return fail(MPI_ERR_DUP_DATAREP, "the data representation \"%s\" is there already", name);
-  return kOk;
+const Representation* find_locked(const char* name) {
+  for (const Representation& one : known().all)
+    if (one.name == name) return &one;
+  return nullptr;
 }
 
 }  // namespace
 
-bool known_datarep(const char* name) {
-  return strcmp(name, "native") == 0 || strcmp(name, "internal") == 0 || strcmp(name, "external32") == 0;
+const Representation& native() {
+  static const Representation* found = find_datarep("native");
+  return *found;
 }
 
-namespace entry {
-
-Status register_datarep(const char* datarep, MPI_Datarep_conversion_function*,
-                        MPI_Datarep_conversion_function*, MPI_Datarep_extent_function*, void*) {
-  return add(datarep);
-}
-Status register_datarep_c(const char* datarep, MPI_Datarep_conversion_function_c*,
-                          MPI_Datarep_conversion_function_c*, MPI_Datarep_extent_function*, void*) {
-  return add(datarep);
+const Representation* find_datarep(const char* name) {
+  const std::lock_guard guard(known().lock);
+  return find_locked(name);
 }
 
-}  // namespace entry
+Status add_datarep(Representation&& rep) {
+  if (rep.name.size() >= MPI_MAX_DATAREP_STRING)
+    return fail(MPI_ERR_ARG, "argument `datarep` has %zu characters, %d is the most", rep.name.size(),
+                MPI_MAX_DATAREP_STRING - 1);
+  if (!rep.extent && (rep.converts(false) || rep.converts(true)))
+    return fail(MPI_ERR_ARG, "argument `dtype_file_extent_fn` is a null pointer");
+  const std::lock_guard guard(known().lock);
+  if (find_locked(rep.name.c_str()))
+    return fail(MPI_ERR_DUP_DATAREP, "the data representation \"%s\" is there already", rep.name.c_str());
+  rep.kind = Kind::kUser;
+  known().all.push_front(std::move(rep));
+  return kOk;
+}
+
 }  // namespace vicinity::io

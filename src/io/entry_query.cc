@@ -83,6 +83,30 @@ Status at_root(File& file, Work&& work) {
   return fail(code, "it failed in rank 0 of the file's communicator");
 }
 
+// The parts of MPI_File_set_view that can fail in one process alone.
+Status check_view(File& file, MPI_Offset disp, Datatype& etype, Datatype& filetype, const char* datarep,
+                  View* view) {
+  const Representation* rep = find_datarep(datarep);
+  if (!rep)
+    return fail(
+        MPI_ERR_UNSUPPORTED_DATAREP,
+        "argument `datarep` is \"%s\"; there are native, internal, external32, and what was registered",
+        datarep);
+  if (file.split.begun) return fail(MPI_ERR_OTHER, "%s is still under way on this file", file.split.begun);
+  if (disp == MPI_DISPLACEMENT_CURRENT) {
+    if (!(file.amode & MPI_MODE_SEQUENTIAL))
+      return fail(MPI_ERR_ARG, "MPI_DISPLACEMENT_CURRENT is for files opened with MPI_MODE_SEQUENTIAL");
+    int64_t shared = 0, offset = 0;
+    VICINITY_TRY(file.shared.fetch_add(0, &shared));
+    if (!find_offset(file.view, shared, &offset)) return fail(MPI_ERR_ARG, "the current position is too far");
+    disp = offset;
+  }
+  return make_view(disp, etype, filetype, *rep, view);
+}
+
+// Small runs with gaps between them, into which those of others may fit.
+int interleaving(const View& view) { return !view.contiguous && view.orderly; }
+
 }  // namespace
 
 namespace entry {
@@ -107,7 +131,9 @@ Status file_preallocate(MPI_File fh, MPI_Offset size) {
   VICINITY_TRY(writable(file));
   VICINITY_TRY(same(file, size, "size"));
   return at_root(file, [&] {
-    const int error = size > 0 ? posix_fallocate(file.fd, 0, size) : 0;
+    int error = 0;
+    do error = size > 0 ? posix_fallocate(file.fd, 0, size) : 0;
+    while (error == EINTR);
     return error == 0 ? kOk : system_error(error, "reserving space for", file.name);
   });
 }
@@ -134,34 +160,38 @@ Status file_get_amode(MPI_File fh, int* amode) {
 
 Status file_set_info(MPI_File fh, object::Info* info) {
   VICINITY_FILE(file, fh);
-  if (info)
-    for (const auto& [key, value] : info->pairs) file.hints->set(key.c_str(), value.c_str());
-  return kOk;
+  return set_hints(file, info);
 }
 
 Status file_get_info(MPI_File fh, object::Info** info_used) {
   VICINITY_FILE(file, fh);
-  *info_used = object::copy_info(file.hints);
-  return *info_used ? kOk : fail(MPI_ERR_NO_MEM, "no memory for an info object");
+  *info_used = object::copy_info(nullptr);
+  if (!*info_used) return fail(MPI_ERR_NO_MEM, "no memory for an info object");
+  (*info_used)->set("filename", file.name.c_str());
+  show_hints(file.hints, static_cast<int>(file.aggregators.size()), *info_used);
+  return kOk;
 }
 
 Status file_set_view(MPI_File fh, MPI_Offset disp, object::Datatype& etype, object::Datatype& filetype,
                      const char* datarep, object::Info* info) {
   VICINITY_FILE(file, fh);
-  if (disp == MPI_DISPLACEMENT_CURRENT) {
-    if (!(file.amode & MPI_MODE_SEQUENTIAL))
-      return fail(MPI_ERR_ARG, "MPI_DISPLACEMENT_CURRENT is for files opened with MPI_MODE_SEQUENTIAL");
-    int64_t shared = 0;
-    VICINITY_TRY(file.shared.fetch_add(0, &shared));
-    disp = offset_of(file.view, shared);
-  }
   View view;
-  VICINITY_TRY(make_view(disp, etype, filetype, datarep, &view));
-  VICINITY_TRY(coll::barrier(*file.comm));  // nobody may still use the pointers of the old view
+  Status status = check_view(file, disp, etype, filetype, datarep, &view);
+  status = agree(*file.comm, status, "setting the view");
+  if (status.ok()) status = same(file, view.etype_bytes, "etype");
+  if (!status.ok()) {
+    drop_view(view);
+    return status;
+  }
   drop_view(file.view);
-  file.view = std::move(view);
+  file.view = view;
   file.position = 0;
-  VICINITY_TRY(file_set_info(fh, info));
+  VICINITY_TRY(set_hints(file, info));
+  int mine = interleaving(view), any = 0;
+  VICINITY_TRY(coll::allreduce(&mine, &any, 1, object::builtin(MPI_INT), *object::lookup<object::Op>(MPI_MAX),
+                               *file.comm));
+  file.interleaves = any != 0;
+  // Everybody has agreed by now, so nobody uses the pointers of the old view.
   return at_root(file, [&] { return file.shared.set(0); });
 }
 
@@ -171,7 +201,7 @@ Status file_get_view(MPI_File fh, MPI_Offset* disp, object::Datatype** etype, ob
   VICINITY_TRY(shown(*file.view.etype, etype));
   VICINITY_TRY(shown(*file.view.filetype, filetype));
   *disp = file.view.disp;
-  snprintf(datarep, MPI_MAX_DATAREP_STRING, "%s", file.view.datarep.c_str());
+  snprintf(datarep, MPI_MAX_DATAREP_STRING, "%s", file.view.rep->name.c_str());
   return kOk;
 }
 
@@ -214,14 +244,18 @@ Status file_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
   VICINITY_TRY(not_sequential(file));
   if (offset < 0)
     return fail(MPI_ERR_ARG, "argument `offset` is %lld, it must not be negative", (long long)offset);
-  *disp = offset_of(file.view, offset * file.view.etype_bytes);
+  int64_t stream = 0;
+  if (__builtin_mul_overflow(offset, file.view.etype_bytes, &stream) || !find_offset(file.view, stream, disp))
+    return fail(MPI_ERR_ARG, "argument `offset` is %lld, which is too far", (long long)offset);
   return kOk;
 }
 
 Status file_get_type_extent(MPI_File fh, object::Datatype& datatype, MPI_Count* extent) {
   VICINITY_FILE(file, fh);
-  const bool other = file.view.external && datatype.extent == datatype.size;
-  *extent = other ? object::external_bytes(datatype) : datatype.extent;
+  auto there = type_in_file(*file.view.rep, datatype);
+  VICINITY_TRY(there.status());
+  *extent = (*there)->extent;
+  object::release(*there);
   return kOk;
 }
 
@@ -240,10 +274,8 @@ Status file_get_atomicity(MPI_File fh, int* flag) {
 
 Status file_sync(MPI_File fh) {
   VICINITY_FILE(file, fh);
-  const Status status =
-      fsync(file.fd) == 0 || errno == EINVAL ? kOk : system_error(errno, "syncing", file.name);
-  VICINITY_TRY(coll::barrier(*file.comm));
-  return status;
+  const bool done = (file.amode & MPI_MODE_RDONLY) || fsync(file.fd) == 0 || errno == EINVAL;
+  return agree(*file.comm, done ? kOk : system_error(errno, "syncing", file.name), "syncing the file");
 }
 
 }  // namespace entry

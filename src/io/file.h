@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An open file (MPI 5.0, chapter 14), and its view: which bytes of the file a process sees, and in what
-// order.
-//
-// Positions are counted in bytes of the view's stream: the data bytes of the filetype, repeated from `disp`
-// on, one after the other. Etypes are only a unit of what users say.
+// An open file (MPI 5.0, chapter 14).
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "io/hints.h"
+#include "io/transfer.h"
+#include "io/view.h"
 #include "object/communicator.h"
-#include "object/datatype.h"
 #include "object/errhandler.h"
 #include "object/handle.h"
 #include "object/info.h"
@@ -18,21 +17,7 @@
 
 namespace vicinity::io {
 
-using base::fail;
-using base::kOk;
-using base::Status;
 using object::Communicator;
-using object::Datatype;
-
-struct View {
-  int64_t disp = 0;
-  Datatype* etype = nullptr;     // held
-  Datatype* filetype = nullptr;  // held
-  std::string datarep = "native";
-  bool external = false;    // external32: what is in the file is converted
-  int64_t etype_bytes = 1;  // of an etype in the file
-  bool contiguous = true;   // stream position and file offset differ by a constant
-};
 
 // The pointer that all processes of a file share, in bytes of the stream. Kept in a small file of its own,
 // made at first use, because it must work without the help of any other process.
@@ -68,8 +53,12 @@ struct File : object::Object {
   int64_t position = 0;  // the individual pointer
   SharedPointer shared;
   Split split;
-  object::Info* hints = nullptr;
+  Hints hints;                   // the same on all processes
+  std::vector<int> aggregators;  // ranks that read and write for others in collective accesses
+  int pending = 0;               // accesses in the background
+  bool interleaves = false;      // the views may make collective buffering worth a look; the same everywhere
   object::Errhandler* errhandler = nullptr;
+  Place place() const { return {fd, atomic, &view, &name}; }
   static void finish(File* file);
 };
 
@@ -79,35 +68,15 @@ base::Result<File*> file_of(MPI_File handle);
 // Set by world/: a communicator of the same processes with a context of its own and nothing else copied.
 extern base::Result<Communicator*> (*private_copy)(Communicator& comm);
 
-// --- view.cc ---
-// The default view: bytes from the start.
-void plain_view(View& view);
-void drop_view(View& view);
-Status make_view(MPI_Offset disp, Datatype& etype, Datatype& filetype, const char* datarep, View* view);
-// Where a byte of the stream lies in the file.
-int64_t offset_of(const View& view, int64_t stream);
-// How many data bytes of the stream lie before a file offset (MPI_SEEK_END).
-int64_t stream_before(const View& view, int64_t file_bytes);
+// What files get when they are opened: the handler of MPI_FILE_NULL, MPI_ERRORS_RETURN at first (14.7).
+object::Errhandler& default_errhandler();
+void set_default_errhandler(object::Errhandler& handler);
 
-// --- datarep.cc ---
-bool known_datarep(const char* name);
+// The same success or failure everywhere: the failure of the highest class wins. Collective.
+Status agree(Communicator& comm, Status own, const char* what);
 
-// --- transfer.cc ---
-// What is moved between memory and the stream.
-struct Buffer {
-  void* address;
-  MPI_Count count;
-  Datatype* type;
-};
-// Bytes that `buffer` takes in the file.
-int64_t file_bytes(const File& file, const Buffer& buffer);
-// Moves the buffer at `stream`; `done` is the number of bytes in the file that were read or written.
-Status read_at(File& file, int64_t stream, const Buffer& buffer, int64_t* done);
-Status write_at(File& file, int64_t stream, const Buffer& buffer, int64_t* done);
-
-// --- errors ---
-// What the system said of a file, as a class of MPI (14.7).
-Status system_error(int number, const char* doing, const std::string& name);
+// Takes over new hints, as rank 0 has them, and chooses the aggregators. Collective.
+Status set_hints(File& file, const object::Info* info);
 
 }  // namespace vicinity::io
 

@@ -6,29 +6,11 @@
 #include <vector>
 
 #include "coll/coll.h"
-#include "object/datatype_create.h"
-#include "object/pool.h"
+#include "io/background.h"
+#include "io/collective.h"
 
 namespace vicinity::io {
 namespace {
-
-struct Done : object::Request {};
-
-}  // namespace
-}  // namespace vicinity::io
-
-template <>
-struct vicinity::object::HandleTraits<vicinity::io::Done> {
-  using Handle = MPI_Request;
-  static constexpr Kind kKind = Kind::kRequest;
-};
-
-namespace vicinity::io {
-namespace {
-
-const object::RequestOps kDoneOps{nullptr, nullptr, nullptr, [](object::Request& request) {
-                                    object::destroy(static_cast<Done*>(&request));
-                                  }};
 
 Status check(const File& file, const Access& access) {
   const Buffer& buffer = access.buffer;
@@ -44,18 +26,20 @@ Status check(const File& file, const Access& access) {
     return fail(MPI_ERR_UNSUPPORTED_OPERATION, "this file was opened with MPI_MODE_SEQUENTIAL");
   if (access.pointer == Pointer::kExplicit && access.offset < 0)
     return fail(MPI_ERR_ARG, "argument `offset` is %lld, it must not be negative", (long long)access.offset);
-  if (file_bytes(file, buffer) % file.view.etype_bytes != 0)
-    return fail(MPI_ERR_IO, "%lld bytes are no whole number of etypes, which have %lld bytes",
-                (long long)file_bytes(file, buffer), (long long)file.view.etype_bytes);
-  if (file.fd < 0) return fail(MPI_ERR_FILE, "the file is closed");
-  return kOk;
+  int64_t bytes = 0;
+  VICINITY_TRY(Staging::measure(file.view, access.writing, buffer, &bytes));
+  if (bytes % file.view.etype_bytes == 0) return kOk;
+  return fail(MPI_ERR_IO, "%lld bytes are no whole number of etypes, which have %lld bytes", (long long)bytes,
+              (long long)file.view.etype_bytes);
 }
 
-// Collective: the processes' parts follow each other in the order of ranks from the shared pointer on.
-Status ordered_start(File& file, int64_t bytes, int64_t* stream) {
+// Collective: the processes' parts follow each other in the order of ranks from the shared pointer on. A
+// process that has failed already takes part with nothing.
+Status ordered_start(File& file, Status own, int64_t bytes, int64_t* stream) {
   Communicator& comm = *file.comm;
   std::vector<int64_t> parts(static_cast<size_t>(comm.size()));
   Datatype& number = object::builtin(MPI_INT64_T);
+  if (!own.ok()) bytes = 0;
   VICINITY_TRY(coll::allgather(&bytes, 1, number, parts.data(), 1, number, comm));
   int64_t all = 0, before = 0;
   for (size_t rank = 0; rank < parts.size(); ++rank) {
@@ -63,35 +47,30 @@ Status ordered_start(File& file, int64_t bytes, int64_t* stream) {
     all += parts[rank];
   }
   int64_t shared[2] = {0, 0};
-  if (comm.rank == 0) shared[1] = file.shared.fetch_add(all, &shared[0]).code();
+  Status moved = kOk;
+  if (comm.rank == 0) shared[1] = (moved = file.shared.fetch_add(all, &shared[0])).code();
   VICINITY_TRY(coll::bcast(shared, 2, number, 0, comm));
-  if (shared[1] != 0) return fail(static_cast<int>(shared[1]), "the shared file pointer cannot be moved");
+  VICINITY_TRY(own);
+  VICINITY_TRY(moved);
+  if (shared[1] != 0) return fail(static_cast<int>(shared[1]), "rank 0 cannot move the shared file pointer");
   *stream = shared[0] + before;
   return kOk;
 }
 
-Status start_of(File& file, const Access& access, int64_t* stream) {
-  const int64_t bytes = file_bytes(file, access.buffer);
+Status start_of(File& file, const Access& access, Status own, int64_t bytes, int64_t* stream) {
+  if (access.pointer == Pointer::kOrdered) return ordered_start(file, own, bytes, stream);
+  VICINITY_TRY(own);
   switch (access.pointer) {
     case Pointer::kExplicit:
       if (__builtin_mul_overflow(access.offset, file.view.etype_bytes, stream))
         return fail(MPI_ERR_ARG, "argument `offset` is %lld, which is too far", (long long)access.offset);
       return kOk;
-    case Pointer::kIndividual:
-      *stream = file.position;
-      return kOk;
     case Pointer::kShared:
       return file.shared.fetch_add(bytes, stream);
-    case Pointer::kOrdered:
-      return ordered_start(file, bytes, stream);
+    default:
+      *stream = file.position;
+      return kOk;
   }
-  return kOk;
-}
-
-int64_t memory_bytes(const File& file, const Buffer& buffer, int64_t in_file) {
-  if (!file.view.external) return in_file;
-  const int64_t one = object::external_bytes(*buffer.type);
-  return one > 0 ? in_file / one * buffer.type->size : 0;
 }
 
 void fill(MPI_Status* status, int64_t bytes) {
@@ -102,22 +81,33 @@ void fill(MPI_Status* status, int64_t bytes) {
   object::set_bytes(*status, bytes);
 }
 
-}  // namespace
+// Checks the access, makes its bytes ready and finds its place.
+Status prepare(File& file, const Access& access, Staging* staging, int64_t* stream) {
+  Status status = check(file, access);
+  if (status.ok()) status = staging->open(file.view, access.writing, access.buffer);
+  return start_of(file, access, status, staging->bytes(), stream);
+}
 
+// Does it, and tells how many bytes of the user's buffer were moved.
 Status perform(const Access& access, int64_t* moved) {
   auto found = file_of(access.fh);
   VICINITY_TRY(found.status());
   File& file = **found;
-  *moved = 0;
-  VICINITY_TRY(check(file, access));
+  Staging staging;
   int64_t stream = 0, done = 0;
-  VICINITY_TRY(start_of(file, access, &stream));
-  const Status status = access.writing ? write_at(file, stream, access.buffer, &done)
-                                       : read_at(file, stream, access.buffer, &done);
+  *moved = 0;
+  Status status = prepare(file, access, &staging, &stream);
+  if (access.collective && may_buffer(file, access.writing)) {
+    status = move_together(file, access.writing, status, stream, staging.raw(), &done);
+  } else if (status.ok()) {
+    status = move_bytes(file.place(), access.writing, stream, staging.raw(), &done);
+  }
   if (access.pointer == Pointer::kIndividual) file.position += done;
-  *moved = memory_bytes(file, access.buffer, done);
-  return status;
+  const Status closed = staging.close(file.view, done, moved);
+  return status.ok() ? closed : status;
 }
+
+}  // namespace
 
 Status blocking(const Access& access, MPI_Status* status) {
   int64_t moved = 0;
@@ -127,15 +117,20 @@ Status blocking(const Access& access, MPI_Status* status) {
 }
 
 Status nonblocking(const Access& access, MPI_Request* request) {
-  int64_t moved = 0;
-  VICINITY_TRY(perform(access, &moved));
-  Done* done = object::make<Done>();
-  if (!done) return fail(MPI_ERR_NO_MEM, "no memory for one more request");
-  done->ops = &kDoneOps;
-  done->status = object::empty_status();
-  object::set_bytes(done->status, moved);
-  done->complete = true;
-  *request = object::handle_of<object::Request>(*done);
+  auto found = file_of(access.fh);
+  VICINITY_TRY(found.status());
+  File& file = **found;
+  Operation* operation = make_operation(file, access.writing, *access.buffer.type, access.collective);
+  if (!operation) return fail(MPI_ERR_NO_MEM, "no memory for one more request");
+  Status status = prepare(file, access, &operation->staging, &operation->stream);
+  // The pointer moves by what was asked for, whatever will come of it (14.4.1).
+  if (status.ok() && access.pointer == Pointer::kIndividual) file.position += operation->staging.bytes();
+  if (status.ok()) status = launch(*operation);
+  if (!status.ok()) {
+    abandon(*operation);
+    return status;
+  }
+  *request = object::handle_of<object::Request>(*operation);
   return kOk;
 }
 

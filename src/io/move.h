@@ -14,13 +14,12 @@ struct Access {
   Pointer pointer;
   MPI_Offset offset;  // kExplicit: in etypes
   Buffer buffer;
+  bool collective = false;  // all processes call it now
 };
 
-// Does it, and tells how many bytes of the buffer were moved.
-Status perform(const Access& access, int64_t* moved);
 // The blocking forms.
 Status blocking(const Access& access, MPI_Status* status);
-// The nonblocking forms: all is done when the call returns, as the standard allows.
+// The nonblocking forms: by the thread in the background, except where it would not pay.
 Status nonblocking(const Access& access, MPI_Request* request);
 // The split collective forms.
 Status begin(const Access& access, const char* name);

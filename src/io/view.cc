@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Views: checked when they are set, so that no later access can leave the range of a file offset.
+#include "io/view.h"
+
 #include <sys/uio.h>
 
 #include <algorithm>
-#include <cstring>
-
-#include "io/file.h"
-#include "object/datatype_create.h"
 
 namespace vicinity::io {
 namespace {
+
+constexpr int64_t kLargest = int64_t{1} << 62;
+// Filetypes of more runs than this are not looked at whole; what needs to know their shape is not done then.
+constexpr int64_t kMostRuns = int64_t{1} << 22;
 
 Status check_types(MPI_Offset disp, const Datatype& etype, const Datatype& filetype) {
   if (disp < 0) return fail(MPI_ERR_ARG, "argument `disp` is %lld, it must not be negative", (long long)disp);
@@ -22,71 +24,119 @@ Status check_types(MPI_Offset disp, const Datatype& etype, const Datatype& filet
                 (long long)filetype.size, (long long)etype.size);
   if (filetype.extent <= 0 || filetype.true_lb < 0)
     return fail(MPI_ERR_ARG, "argument `filetype` reaches before its start, or has no extent");
+  if (disp > kLargest - filetype.true_lb - filetype.true_extent)
+    return fail(MPI_ERR_ARG, "argument `disp` is %lld, which is too far", (long long)disp);
   return kOk;
 }
 
-bool gapless(const Datatype& type) { return type.dense && type.extent == type.size; }
+int64_t address(const iovec& piece) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(piece.iov_base));
+}
+
+// Looks at each run of the layout once.
+void examine(View& view) {
+  const Datatype& type = *view.layout;
+  view.contiguous = type.dense && type.extent == type.size;
+  view.run_bytes = type.size;
+  if (view.contiguous) return;
+  object::PackCursor cursor(nullptr, 1, type);
+  iovec piece{};
+  int64_t runs = 0, end = type.true_lb;
+  view.orderly = true;
+  while (view.orderly && cursor.pieces(&piece, 1, SIZE_MAX / 2)) {
+    view.orderly = address(piece) >= end && ++runs < kMostRuns;
+    end = address(piece) + static_cast<int64_t>(piece.iov_len);
+  }
+  view.orderly = view.orderly && end - type.true_lb <= type.extent;
+  view.run_bytes = type.size / std::max<int64_t>(runs, 1);
+}
 
 }  // namespace
 
-void plain_view(View& view) {
-  view = View();
-  view.etype = view.filetype = &object::builtin(MPI_BYTE);
+View plain_view() {
+  View view;
+  view.etype = view.filetype = view.layout = &object::builtin(MPI_BYTE);
+  view.rep = &native();
+  view.run_bytes = 1;
+  return view;
 }
 
 void drop_view(View& view) {
-  if (view.etype) object::release(view.etype);
-  if (view.filetype) object::release(view.filetype);
-  view.etype = view.filetype = nullptr;
+  for (Datatype* type : {view.etype, view.filetype, view.layout})
+    if (type) object::release(type);
+  view.etype = view.filetype = view.layout = nullptr;
 }
 
-Status make_view(MPI_Offset disp, Datatype& etype, Datatype& filetype, const char* datarep, View* view) {
+View copy_view(const View& view) {
+  for (Datatype* type : {view.etype, view.filetype, view.layout}) object::retain(type);
+  return view;
+}
+
+Status make_view(MPI_Offset disp, Datatype& etype, Datatype& filetype, const Representation& rep,
+                 View* view) {
   VICINITY_TRY(check_types(disp, etype, filetype));
-  if (!known_datarep(datarep))
-    return fail(MPI_ERR_UNSUPPORTED_DATAREP,
-                "argument `datarep` is \"%s\"; there are native, internal, external32", datarep);
   View made;
   made.disp = disp;
-  made.datarep = datarep;
-  made.external = strcmp(datarep, "external32") == 0;
-  made.etype_bytes = made.external ? object::external_bytes(etype) : etype.size;
-  made.contiguous = gapless(filetype);
-  if (made.external && !made.contiguous && object::external_bytes(filetype) != filetype.size)
-    return fail(MPI_ERR_UNSUPPORTED_DATAREP,
-                "a filetype with gaps whose elements have another size in external32 is not supported");
+  made.rep = &rep;
+  VICINITY_TRY(bytes_in_file(rep, etype, &made.etype_bytes));
+  auto layout = type_in_file(rep, filetype);
+  VICINITY_TRY(layout.status());
+  made.layout = *layout;
   made.etype = object::retain(&etype);
   made.filetype = object::retain(&filetype);
-  *view = std::move(made);
+  examine(made);
+  *view = made;
   return kOk;
 }
 
-int64_t offset_of(const View& view, int64_t stream) {
-  if (view.contiguous) return view.disp + view.filetype->true_lb + stream;
-  const int64_t tile = stream / view.filetype->size;
-  object::PackCursor cursor(nullptr, 1, *view.filetype);
-  cursor.seek(static_cast<uint64_t>(stream % view.filetype->size));
-  iovec piece{};
-  cursor.pieces(&piece, 1, 1);
-  return view.disp + tile * view.filetype->extent +
-         static_cast<int64_t>(reinterpret_cast<uintptr_t>(piece.iov_base));
+bool find_offset(const View& view, int64_t stream, int64_t* offset) {
+  int64_t bytes = 0;
+  return stream < kLargest && FileRuns(view, stream).next(1, offset, &bytes);
 }
 
 int64_t stream_before(const View& view, int64_t file_bytes) {
-  const Datatype& type = *view.filetype;
-  int64_t left = file_bytes - view.disp;
+  const Datatype& type = *view.layout;
+  int64_t left = file_bytes - view.disp - type.true_lb;
   if (left <= 0) return 0;
-  if (view.contiguous) return std::max<int64_t>(left - type.true_lb, 0);
+  if (view.contiguous) return left;
   const int64_t tile = left / type.extent;
   left -= tile * type.extent;
   int64_t inside = 0;
   object::PackCursor cursor(nullptr, 1, type);
   iovec piece{};
   while (cursor.pieces(&piece, 1, SIZE_MAX / 2)) {
-    const auto begin = static_cast<int64_t>(reinterpret_cast<uintptr_t>(piece.iov_base));
-    const auto bytes = static_cast<int64_t>(piece.iov_len);
-    inside += std::clamp<int64_t>(left - begin, 0, bytes);
+    const int64_t begin = address(piece) - type.true_lb;
+    if (view.orderly && begin >= left) break;
+    inside += std::clamp<int64_t>(left - begin, 0, static_cast<int64_t>(piece.iov_len));
   }
   return tile * type.size + inside;
+}
+
+FileRuns::FileRuns(const View& view, int64_t stream) : view_(&view), stream_(stream) {
+  if (view.contiguous) return;
+  const Datatype& type = *view.layout;
+  const int64_t room = kLargest - view.disp - type.true_lb - type.true_extent;
+  const int64_t tiles = std::min(room / type.extent + 1, kLargest / type.size);
+  // The walker does not care that its "addresses" are none.
+  cursor_.reset(reinterpret_cast<void*>(view.disp), tiles, type);
+  if (stream < tiles * type.size)
+    cursor_.seek(static_cast<uint64_t>(stream));
+  else
+    cursor_.reset(nullptr, 0, type);
+}
+
+bool FileRuns::next(int64_t most, int64_t* offset, int64_t* bytes) {
+  if (view_->contiguous) {
+    *offset = view_->disp + view_->layout->true_lb + stream_;
+    *bytes = most;
+    stream_ += most;
+    return *offset <= kLargest - most;
+  }
+  iovec piece{};
+  if (!cursor_.pieces(&piece, 1, static_cast<size_t>(most))) return false;
+  *offset = address(piece);
+  *bytes = static_cast<int64_t>(piece.iov_len);
+  return true;
 }
 
 }  // namespace vicinity::io

@@ -6,10 +6,10 @@
 // long (4 bytes), wide characters (2), and the 80-bit long double (IEEE binary128).
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "object/datatype_create.h"
 #include "object/datatype_layout.h"
+#include "object/datatype_units.h"
 
 namespace vicinity::object {
 namespace {
@@ -109,57 +109,6 @@ void from_external(const Datatype& unit, const char* from, char* to, size_t coun
   reverse(from, to, count * static_cast<size_t>(unit.size), part_size(unit));
 }
 
-// The runs of a signature, one after the other, `count` times.
-class UnitRuns {
- public:
-  UnitRuns(const Datatype& type, MPI_Count count) : whole_(type.layout->signature), left_(count) {
-    // Elements of one basic type are one run all together.
-    if (whole_.node || count <= 0) return;
-    whole_.bytes *= count;
-    left_ = 1;
-  }
-  bool next(Piece* run) {
-    for (;;) {
-      if (stack_.empty()) {
-        if (left_ <= 0 || whole_.bytes == 0) return false;
-        left_--;
-        if (!whole_.node) {
-          *run = whole_;
-          return true;
-        }
-        stack_.push_back({whole_.node, 0});
-      }
-      Frame& frame = stack_.back();
-      const Node& node = *frame.node;
-      if (frame.index == node.count) {
-        stack_.pop_back();
-        continue;
-      }
-      frame.index++;
-      if (node.kind == Shape::kLoop) {
-        stack_.push_back({node.child, 0});
-        continue;
-      }
-      const Piece& piece = node.entries[frame.index - 1].piece;
-      if (piece.node) {
-        stack_.push_back({piece.node, 0});
-        continue;
-      }
-      *run = piece;
-      return true;
-    }
-  }
-
- private:
-  struct Frame {
-    const Node* node;
-    int64_t index;
-  };
-  Piece whole_;
-  MPI_Count left_;
-  std::vector<Frame> stack_;
-};
-
 constexpr size_t kChunk = 4096;  // a multiple of every element size
 
 }  // namespace
@@ -190,22 +139,32 @@ Status pack_external(const void* buf, MPI_Count count, const Datatype& type, voi
 }
 
 Status unpack_external(const void* in, void* buf, MPI_Count count, const Datatype& type) {
+  unpack_external_part(in, count * external_bytes(type), buf, count, type);
+  return kOk;
+}
+
+MPI_Count unpack_external_part(const void* in, MPI_Count bytes, void* buf, MPI_Count count,
+                               const Datatype& type) {
   PackCursor cursor(buf, count, type);
   UnitRuns runs(type, count);
   const char* from = static_cast<const char*>(in);
   alignas(16) char chunk[kChunk];
   for (Piece run; runs.next(&run);) {
-    const auto external = static_cast<size_t>(external_size(*run.unit));
-    while (run.bytes > 0) {
-      const size_t bytes = std::min(kChunk, static_cast<size_t>(run.bytes));
-      const size_t elements = bytes / static_cast<size_t>(run.unit->size);
+    const MPI_Count external = external_size(*run.unit);
+    const MPI_Count there = std::min(run.bytes / run.unit->size, bytes / external);
+    const bool whole = there * run.unit->size == run.bytes;
+    bytes -= there * external;
+    for (MPI_Count left = there * run.unit->size; left > 0;) {
+      const size_t native = std::min(kChunk, static_cast<size_t>(left));
+      const size_t elements = native / static_cast<size_t>(run.unit->size);
       from_external(*run.unit, from, chunk, elements);
-      from += elements * external;
-      cursor.unpack(chunk, bytes);
-      run.bytes -= static_cast<int64_t>(bytes);
+      from += elements * static_cast<size_t>(external);
+      cursor.unpack(chunk, native);
+      left -= static_cast<MPI_Count>(native);
     }
+    if (!whole) break;
   }
-  return kOk;
+  return static_cast<MPI_Count>(cursor.position());
 }
 
 }  // namespace vicinity::object

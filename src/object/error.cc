@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "object/file_blame.h"
+
 namespace vicinity::object {
 namespace {
 
@@ -157,6 +159,7 @@ UserCode* user_code(int code) {
 
 thread_local Communicator* to_blame = nullptr;
 thread_local Window* window_to_blame = nullptr;
+thread_local MPI_File file_to_blame = MPI_FILE_NULL;
 
 }  // namespace
 
@@ -248,9 +251,17 @@ int last_used_code() {
 
 void blame(Communicator* comm) { to_blame = comm; }
 void blame(Window* window) { window_to_blame = window; }
+void blame(MPI_File file) { file_to_blame = file; }
 void blame_nobody() {
   to_blame = nullptr;
   window_to_blame = nullptr;
+  file_to_blame = MPI_FILE_NULL;
+}
+
+MPI_File blamed_file() {
+  MPI_File file = file_to_blame;
+  file_to_blame = MPI_FILE_NULL;
+  return file;
 }
 
 Window* blamed_window() {

@@ -137,14 +137,14 @@ Status file_set_errhandler(MPI_File file, Errhandler& errhandler) {
   if (open)
     replace(open->errhandler, errhandler);
   else
-    set_default_file_handler(errhandler);
+    io::set_default_errhandler(errhandler);
   return kOk;
 }
 
 Status file_get_errhandler(MPI_File file, Errhandler** errhandler) {
   io::File* open = nullptr;
   VICINITY_TRY(file_or_null(file, &open));
-  *errhandler = object::retain(open && open->errhandler ? open->errhandler : &default_file_handler());
+  *errhandler = object::retain(open ? open->errhandler : &io::default_errhandler());
   return kOk;
 }
 

@@ -25,8 +25,6 @@ base::Param<std::string> initial_errhandler{
     "The error handler of MPI_COMM_WORLD and MPI_COMM_SELF, and of errors before MPI_Init, until the program "
     "sets another one"};
 
-Errhandler* file_handler = nullptr;  // of MPI_FILE_NULL; nullptr: MPI_ERRORS_RETURN
-
 // What went wrong, where and to whom.
 struct Report {
   const char* function;
@@ -90,16 +88,6 @@ object::Errhandler& initial_handler() {
   return *object::lookup<Errhandler>(constant);
 }
 
-object::Errhandler& default_file_handler() {
-  return file_handler ? *file_handler : *object::lookup<Errhandler>(MPI_ERRORS_RETURN);
-}
-
-void set_default_file_handler(object::Errhandler& handler) {
-  Errhandler* old = file_handler;
-  file_handler = object::retain(&handler);
-  if (old) object::release(old);
-}
-
 int raise(const char* function, base::Status status, Communicator* comm) {
   Report report{function, status.code()};
   if (comm) {
@@ -129,7 +117,7 @@ int raise_session(const char* function, base::Status status, MPI_Session handle)
 int raise_file(const char* function, base::Status status, MPI_File file) {
   Report report{function, status.code(), " (file)"};
   const io::File* open = object::lookup<io::File>(file);
-  Errhandler& handler = open && open->errhandler ? *open->errhandler : default_file_handler();
+  Errhandler& handler = open ? *open->errhandler : io::default_errhandler();
   return apply(handler, report, open ? file : MPI_FILE_NULL);
 }
 
