@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The conformance suite of channels, for each of them; the ring over each backing.
+#include <stdlib.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "channel/fake/fake.h"
@@ -9,6 +12,7 @@
 #include "channel/self/self.h"
 #include "channel_conformance.h"
 #include "region/backing.h"
+#include "region/host_backing.h"
 
 namespace vicinity::test {
 namespace {
@@ -28,6 +32,48 @@ region::Offer offer_of(region::File) {
   return offer;
 }
 
+// An ivshmem device as a guest sees it, in a sysfs of files.
+struct Ivshmem {
+  static base::Result<region::Mapping> create(uint64_t bytes, const region::Offer& offer) {
+    const std::string device = offer.path + "/bus/pci/devices/0000:00:04.0";
+    std::filesystem::create_directories(device);
+    std::ofstream(device + "/vendor") << "0x1af4\n";
+    std::ofstream(device + "/device") << "0x1110\n";
+    std::ofstream(device + "/resource2").flush();
+    std::filesystem::resize_file(device + "/resource2", bytes);
+    return open(offer);
+  }
+  static base::Result<region::Mapping> open(const region::Offer& offer) {
+    auto memory = region::open_host_memory("ivshmem", offer.path);
+    VICINITY_TRY(memory.status());
+    return std::move(memory->mapping);
+  }
+};
+region::Offer offer_of(Ivshmem) {
+  char folder[] = "/dev/shm/sysfs-XXXXXX";
+  region::Offer offer;
+  offer.path = mkdtemp(folder);
+  return offer;
+}
+// A file on the host that several containers see; one process has made it, the others find it.
+struct HostFile {
+  static base::Result<region::Mapping> create(uint64_t bytes, const region::Offer& offer) {
+    std::ofstream(offer.path).flush();
+    std::filesystem::resize_file(offer.path, bytes);
+    return open(offer);
+  }
+  static base::Result<region::Mapping> open(const region::Offer& offer) {
+    auto memory = region::open_host_memory(offer.path);
+    VICINITY_TRY(memory.status());
+    return std::move(memory->mapping);
+  }
+};
+region::Offer offer_of(HostFile) {
+  region::Offer offer;
+  offer.path = "/dev/shm/host-file-" + std::to_string(getpid());
+  return offer;
+}
+
 // Two ports in one process. Where the backing can be opened a second time, the other end has a mapping of
 // its own at another address, as another process would.
 template <class B, uint32_t kLines>
@@ -40,7 +86,7 @@ struct RingHarness {
     mappings[0] = std::move(*B::create(geometry.region_bytes, offer));
     auto second = B::open(offer);
     if (second.ok()) mappings[1] = std::move(*second);
-    if (!offer.path.empty()) region::File::unlink(offer);
+    if (!offer.path.empty()) std::filesystem::remove_all(offer.path);
     for (uint32_t end = 0; end < 2; ++end) {
       channel::ring::PortOptions options;
       options.self = end, options.procs = procs, options.generation = 3, options.largest = 16384;
@@ -97,7 +143,8 @@ struct FakeHarness {
 template <class T>
 using Suite = ChannelConformance<T>;
 using Rings = testing::Types<RingHarness<region::Heap, 256>, RingHarness<region::Heap, 16>,
-                             RingHarness<region::Memfd, 64>, RingHarness<region::File, 32>>;
+                             RingHarness<region::Memfd, 64>, RingHarness<region::File, 32>,
+                             RingHarness<Ivshmem, 64>, RingHarness<HostFile, 64>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Ring, ChannelConformance, Rings);
 INSTANTIATE_TYPED_TEST_SUITE_P(Self, ChannelConformance, SelfHarness);
 INSTANTIATE_TYPED_TEST_SUITE_P(Fake, ChannelConformance, FakeHarness);
