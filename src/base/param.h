@@ -33,6 +33,8 @@ class ParamBase {
   const char* text;     // one or two sentences for people
   const char* alias;    // another accepted name (the papers' MV2_... tunables), or nullptr
   bool was_set = false; // by the environment
+  // Called after a new value was written while the job runs; nullptr: its value is fixed at the start.
+  void (*changed)() = nullptr;
   ParamBase* next;      // list of all parameters
 
   virtual Status parse(const char* value, const char* from) = 0;

@@ -20,6 +20,8 @@ static Proc self_now = 0;
 static uint32_t count_now = 0;
 VirtualConnection* detail::connections = nullptr;
 void detail::has_work(VirtualConnection&) {}  // the world flushes every connection
+void detail::has_change(VirtualConnection&) {}
+bool detail::departed(Proc) { return false; }
 void detail::report_lost(Proc, const char*) {}
 void detail::fill_received(Proc, Counters&) {}
 int listen(Proc, int) { return 0; }

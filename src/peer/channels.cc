@@ -15,6 +15,20 @@ base::Param<std::string> channels_param{
     "Channels that may be used, separated by commas: ring (shared memory), cma (single copy by the kernel), "
     "ucx (network). `ucx` alone forces the network, also on one host; self is always allowed."};
 
+base::Param<bool> standby_param{"VICINITY_STANDBY", "peer", false,
+                                "Open the network even where shared memory reaches all ranks, so that a pair "
+                                "can change over to it: before "
+                                "a virtual machine moves (VICINITY_SUSPEND), or when shared memory fails. "
+                                "One rank that wants it is enough."};
+
+base::Param<bool> suspend_param{
+    "VICINITY_SUSPEND", "peer", false,
+    "Messages of this process go through the network, not through shared memory, until this is taken back. "
+    "May "
+    "be written while the job runs (MPI_T). Needs a network: ranks on several hosts, or VICINITY_STANDBY."};
+
+[[maybe_unused]] const bool may_change = (suspend_param.changed = suspended_changed) != nullptr;
+
 uint32_t bit_of(std::string_view name) {
   if (name == "self") return kAllowSelf;
   if (name == "ring") return kAllowRing;
@@ -26,7 +40,7 @@ uint32_t bit_of(std::string_view name) {
 }  // namespace
 
 base::Status allowed_channels(uint32_t* out) {
-  uint32_t allowed = kAllowSelf;
+  uint32_t allowed = kAllowSelf | (standby_param.get() ? kStandby : 0);
   for (std::string_view rest = channels_param.get(); !rest.empty();) {
     const size_t comma = rest.find(',');
     const std::string_view name = rest.substr(0, comma);
@@ -41,5 +55,7 @@ base::Status allowed_channels(uint32_t* out) {
   *out = allowed;
   return base::kOk;
 }
+
+bool suspended() { return suspend_param.get(); }
 
 }  // namespace vicinity::peer

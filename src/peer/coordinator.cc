@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/list.h"
 #include "base/log.h"
 #include "base/param.h"
 #include "base/progress.h"
 #include "peer/card.h"
 #include "peer/channels.h"
 #include "peer/extent.h"
+#include "peer/flusher.h"
 #include "peer/forming.h"
 #include "peer/host_forming.h"
 #include "peer/liveness.h"
@@ -45,19 +45,6 @@ base::Param<std::string> bind_param{
 
 constexpr const char* kCardKey = "vicinity-card";
 
-// Flushes connections with queued messages and reports losses, from progress.
-class Flusher final : public base::Poller {
- public:
-  using Work = base::List<VirtualConnection, &VirtualConnection::work>;
-  struct Loss {
-    Proc proc;
-    const char* why;
-  };
-  Work work;
-  std::vector<Loss> losses;
-  int poll() override;
-};
-
 struct World {
   Proc self = 0;
   uint32_t count = 0;
@@ -71,7 +58,7 @@ struct World {
   std::string trouble;                                         // why a proposed region has not taken us in
   channel::Sink* sink = nullptr;
   wireup::Wireup* wireup = nullptr;
-  std::optional<Shared> shared;  // of the first neighbourhood
+  std::optional<Shared> shared;      // of the first neighbourhood
   std::unique_ptr<Outside> outside;  // nullptr: one region was proposed for everybody
   std::unique_ptr<channel::self::SelfChannel> self_channel;
   std::vector<channel::fake::FakeEnd*> fakes;
@@ -90,29 +77,24 @@ struct AtExit {
   }
 } at_exit;
 
-int Flusher::poll() {
-  int events = 0;
-  if (!losses.empty()) [[unlikely]] {
-    const std::vector<Loss> now = std::exchange(losses, {});
-    for (const Loss& loss : now) {
-      VirtualConnection& connection = world->table[loss.proc];
-      if (connection.lost()) continue;
-      ++events;
-      if (Neighbourhood* home = world->home[loss.proc]) home->close(loss.proc);
-      connection.lose(loss.why);
-      world->sink->lost(loss.proc, loss.why);
-    }
-  }
-  VirtualConnection* next;
-  for (VirtualConnection* connection = work.front(); connection; connection = next) {
-    next = work.after(connection);
-    events += connection->flush();
-    if (!connection->has_work()) {
-      next = work.after(connection);  // flush() may have linked others behind it
-      work.remove(connection);
-    }
-  }
-  return events;
+void lose(Proc proc, const char* why) {
+  VirtualConnection& connection = world->table[proc];
+  if (connection.lost()) return;
+  if (Neighbourhood* home = world->home[proc]) home->close(proc);
+  connection.lose(why);
+  world->sink->lost(proc, why);
+}
+
+// A lie in the ring, or (`refused`) the peer has given us up: then there is nobody to change channels with.
+bool ring_lied(Proc proc, const char* why, bool refused) {
+  VirtualConnection& connection = world->table[proc];
+  if (!refused && connection.ring_failed(why, true)) return true;
+  connection.lose(why);
+  return false;
+}
+
+void network_lost(Proc proc, const char* why) {
+  if (!world->table[proc].network_failed(why)) detail::report_lost(proc, why);
 }
 
 Status gather_cards(World& w, const Card& own) {
@@ -134,12 +116,15 @@ Status gather_cards(World& w, const Card& own) {
 // Who is in no region of ours is reached by the network, or ends the start.
 Status reach_others(World& w) {
   const Card& own = w.cards[w.self];
+  const bool opened = w.outside && w.outside->opened();
   for (uint32_t rank = 0; rank < w.count; ++rank) {
-    if (rank == w.self || w.home[rank]) continue;
     const Card& card = w.cards[rank];
+    if (opened && w.home[rank] && (card.channels & kAllowUcx))
+      w.table[rank].add_network(&w.outside->network());
+    if (rank == w.self || w.home[rank]) continue;
     std::string why = apart(own, card);
     if (why.empty()) why = w.trouble.empty() ? "both run under one kernel but share no memory" : w.trouble;
-    if (w.outside && w.outside->opened() && (card.channels & kAllowUcx)) {
+    if (opened && (card.channels & kAllowUcx)) {
       w.table[rank].be_network(rank, &w.outside->network(), why + ": " + w.outside->description());
       continue;
     }
@@ -171,7 +156,7 @@ void join(World& w, AnyForming& forming) {
 void connect_ring(World& w, Neighbourhood& home, uint32_t rank) {
   const Card& card = w.cards[rank];
   w.home[rank] = &home;
-  w.table[rank].be_ring(rank, home.sender(rank), card.pid);
+  w.table[rank].be_ring(rank, home.sender(rank), &home.receiver(rank), card.pid);
   const bool allowed = w.cards[w.self].channels & card.channels & kAllowCma;
   const bool near = card.host_id == w.cards[w.self].host_id;
   const bool wanted = allowed && near && channel::cma::wanted();
@@ -196,7 +181,7 @@ void connect_rings(World& w) {
     if (!w.shared)
       w.shared.emplace(
           Shared{neighbourhood->mapping(), neighbourhood->geometry(), !neighbourhood->membarrier()});
-    neighbourhood->port().on_lie = [](Proc peer, const char* why) { world->table[peer].lose(why); };
+    neighbourhood->port().on_lie = ring_lied;
     for (uint32_t rank : group)
       if (rank != w.self && !w.home[rank] && neighbourhood->section(rank) != kNoSection)
         connect_ring(w, *neighbourhood, rank);
@@ -225,9 +210,14 @@ void arrange_cpus(World& w) {
 
 // Of processes under other kernels there is only the sign of life that they give in the host region.
 void watch_host_region(World& w) {
-  for (const HostMembership::Silence& silent : w.membership->silent())
-    if (w.home[silent.rank] && !w.home[silent.rank]->departed(silent.rank))
+  for (const HostMembership::Silence& silent : w.membership->silent()) {
+    Neighbourhood* home = w.home[silent.rank];
+    if (!home || home->departed(silent.rank)) continue;
+    if (w.table[silent.rank].ring_failed(silent.why, true))
+      home->forsake(silent.rank);
+    else
       detail::report_lost(silent.rank, silent.why);
+  }
 }
 
 void watch_lives(World& w) {
@@ -266,14 +256,19 @@ std::unique_ptr<Forming> make_forming(const World& w, const std::vector<uint32_t
 
 // All ranks open the network or none does: they decide alike from the cards. Before the second fence, so that
 // whoever sends first finds the address.
-Status open_outside(World& w) {
+Status open_outside(World& w, bool needed) {
   w.outside = std::make_unique<Outside>();
   if (!(w.cards[w.self].channels & kAllowUcx)) return base::kOk;
   const auto get = [](Proc proc) -> base::Result<std::string> {
     if (!world->wireup) return fail(base::kOther, "MPI has been finalized");
     return world->wireup->get(static_cast<int>(proc), Outside::kKey);
   };
-  return w.outside->open(w.self, w.count, *w.wireup, *w.sink, get);
+  w.outside->on_lost = network_lost;
+  w.outside->on_note = [](Proc from, const ChangeNote& note) { world->table[from].take_note(note); };
+  const Status status = w.outside->open(needed, w.self, w.count, *w.wireup, *w.sink, get);
+  if (needed || status.ok()) return status;
+  VICINITY_LOG(kWarn, "%s", base::failure_text(status.code()));
+  return base::kOk;
 }
 
 Status start_group(World& w) {
@@ -297,8 +292,10 @@ Status start_group(World& w) {
     host.emplace(w.cards, proposal.host, index_in(proposal.host, w.self), w.host_region);
     host->try_first();
   }
-  if (std::max({proposal.memfd.size(), proposal.file.size(), proposal.host.size()}) < w.count)
-    VICINITY_TRY(open_outside(w));
+  const bool needed = std::max({proposal.memfd.size(), proposal.file.size(), proposal.host.size()}) < w.count;
+  const bool standby =
+      std::any_of(w.cards.begin(), w.cards.end(), [](const Card& card) { return card.channels & kStandby; });
+  if (needed || standby) VICINITY_TRY(open_outside(w, needed));
   VICINITY_TRY(w.wireup->fence());
   for (auto& region : regions) {
     if (!region) continue;
@@ -346,6 +343,7 @@ void make_world(Proc self, uint32_t count, channel::Sink& sink) {
   world->count = count;
   world->home.assign(count, nullptr);
   world->sink = &sink;
+  world->flusher.lost = lose;
   world->table = std::make_unique<VirtualConnection[]>(count);
   detail::connections = world->table.get();
   for (uint32_t rank = 0; rank < count; ++rank) world->table[rank].be_nothing(rank, "not started");
@@ -359,21 +357,18 @@ namespace detail {
 
 VirtualConnection* connections = nullptr;
 
-void has_work(VirtualConnection& connection) {
-  if (!connection.work.linked()) world->flusher.work.push_back(&connection);
-}
-
-void report_lost(Proc proc, const char* why) { world->flusher.losses.push_back({proc, why}); }
+void has_work(VirtualConnection& connection) { world->flusher.has_work(connection); }
+void has_change(VirtualConnection& connection) { world->flusher.has_change(connection); }
+void report_lost(Proc proc, const char* why) { world->flusher.report_lost(proc, why); }
+bool departed(Proc proc) { return world->home[proc] && world->home[proc]->departed(proc); }
 
 void fill_received(Proc proc, Counters& counters) {
-  Neighbourhood* home = world->home[proc];
-  if (!home) {
-    if (proc != world->self && world->outside) world->outside->fill_received(proc, counters);
-    return;
-  }
-  const channel::ring::Receiver& receiver = home->port().receiver(home->section(proc));
-  counters.messages_received = receiver.messages();
-  counters.bytes_received = receiver.bytes();
+  counters.messages_received = counters.bytes_received = 0;
+  if (proc != world->self && world->outside) world->outside->add_received(proc, counters);
+  if (!world->home[proc]) return;
+  const channel::ring::Receiver& receiver = world->home[proc]->receiver(proc);
+  counters.messages_received += receiver.messages();
+  counters.bytes_received += receiver.bytes();
 }
 
 const std::string& region_wish() { return world->cards[world->self].backing; }
@@ -402,6 +397,7 @@ base::Status start(wireup::Wireup& wireup, channel::Sink& sink) {
     base::set_oversubscribed(false);
   }
   install(*world);
+  suspended_changed();
   write_map(world->job, world->self, map_text());
   return base::kOk;
 }
@@ -457,6 +453,20 @@ void farewell() {
   if (world->outside) world->outside->farewell();
   world->wireup = nullptr;
   for (auto& neighbourhood : world->neighbourhoods) neighbourhood->port().depart();
+}
+
+void suspended_changed() {
+  if (world && world->installed) suspend_rings(suspended());
+}
+
+void suspend_rings(bool yes) {
+  uint32_t fixed = 0;
+  for (uint32_t rank = 0; rank < world->count; ++rank)
+    if (rank != world->self && world->home[rank])
+      fixed += !world->table[rank].hold_ring(yes, "suspended as asked");
+  if (fixed)
+    VICINITY_LOG(kWarn, "shared memory is the only way to %u ranks: VICINITY_STANDBY=yes opens a network",
+                 fixed);
 }
 
 uint32_t process_count() { return world->count; }

@@ -57,7 +57,10 @@ class Neighbourhood {
     return admitted_[index] ? index : kNoSection;
   }
   channel::ring::Sender sender(uint32_t rank) { return port_->sender(section(rank)); }
+  const channel::ring::Receiver& receiver(uint32_t rank) const { return port_->receiver(section(rank)); }
   void close(uint32_t rank) { port_->close(section(rank)); }
+  // Reads no more from it, and does not tell.
+  void forsake(uint32_t rank) { port_->forsake(section(rank)); }
   bool departed(uint32_t rank) const { return port_->departed(section(rank)); }
 
  private:

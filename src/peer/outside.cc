@@ -14,15 +14,20 @@ std::string apart(const Card& own, const Card& other) {
   return "";
 }
 
-base::Status Outside::open(Proc self, uint32_t count, wireup::Wireup& wireup, channel::Sink& sink,
-                           GetAddress get) {
-  auto network = channel::ucx::Network::open(channel::ucx::wanted_options(self, count), sink);
+base::Status Outside::open(bool needed, Proc self, uint32_t count, wireup::Wireup& wireup,
+                           channel::Sink& sink, GetAddress get) {
+  sink_ = std::make_unique<NoteSink>(sink);
+  sink_->on_note = on_note;
+  sink_->on_garbage = [](Proc from) { detail::report_lost(from, "its note is no note"); };
+  auto network = channel::ucx::Network::open(channel::ucx::wanted_options(self, count), *sink_);
   if (!network.ok())
-    return base::fail(base::kOther, "shared memory does not reach all ranks, and there is no network: %s",
+    return base::fail(base::kOther, "%s: %s",
+                      needed ? "shared memory does not reach all ranks, and there is no network"
+                             : "VICINITY_STANDBY wants a network beside shared memory, and there is none",
                       base::failure_text(network.status().code()));
   network_ = std::move(*network);
   network_->address_of = get;
-  network_->on_lost = detail::report_lost;
+  network_->on_lost = on_lost;
   return wireup.put(kKey, network_->address());
 }
 
@@ -30,11 +35,11 @@ std::string Outside::description() const {
   return std::string("UCX ") + network_->version() + ", transport " + network_->options().transport;
 }
 
-void Outside::fill_received(Proc proc, Counters& counters) {
+void Outside::add_received(Proc proc, Counters& counters) {
   if (!network_) return;
   const channel::ucx::Link& link = network_->link(proc);
-  counters.messages_received = link.messages();
-  counters.bytes_received = link.bytes();
+  counters.messages_received += link.messages();
+  counters.bytes_received += link.bytes();
 }
 
 void Outside::farewell() {

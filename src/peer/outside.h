@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The outside: processes that no region of ours reaches, and the network to them.
+// The outside: the network, to processes that no region of ours reaches, and beside regions that may fail.
 #pragma once
 
 #include <memory>
@@ -7,6 +7,7 @@
 
 #include "channel/ucx/network.h"
 #include "peer/card.h"
+#include "peer/note.h"
 #include "peer/virtual_connection.h"
 #include "wireup/wireup.h"
 
@@ -20,14 +21,20 @@ class Outside {
   static constexpr const char* kKey = "vicinity-net";  // put only where the network is opened
 
   using GetAddress = base::Result<std::string> (*)(Proc proc);
-  base::Status open(Proc self, uint32_t count, wireup::Wireup& wireup, channel::Sink& sink, GetAddress get);
+  base::Status open(bool needed, Proc self, uint32_t count, wireup::Wireup& wireup, channel::Sink& sink,
+                    GetAddress get);
   bool opened() const { return network_ != nullptr; }
   channel::ucx::Network& network() { return *network_; }
   std::string description() const;
-  void fill_received(Proc proc, Counters& counters);
+  void add_received(Proc proc, Counters& counters);
   void farewell();
 
+  // Set before open().
+  void (*on_lost)(Proc proc, const char* why) = nullptr;
+  void (*on_note)(Proc from, const ChangeNote& note) = nullptr;
+
  private:
+  std::unique_ptr<NoteSink> sink_;
   std::unique_ptr<channel::ucx::Network> network_;
 };
 

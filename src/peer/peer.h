@@ -54,6 +54,10 @@ int listen(Proc proc, int looks);
 uint32_t section_of(Proc proc);       // kNoSection: not in the region
 channel::ring::Bell bell(Proc proc);  // of one in the region
 
+// Messages to all leave shared memory, in order, or come back to it, where the peer wishes the same. Returns
+// at once; progress does it.
+void suspend_rings(bool yes);
+
 std::string map_text();  // the matrix row of this process, for `vicinity map` (docs/formats/map.md)
 
 }  // namespace vicinity::peer

@@ -11,6 +11,10 @@ namespace vicinity::peer::detail {
 
 // `connection` has queued messages: flush it from progress.
 void has_work(VirtualConnection& connection);
+// `connection` is changing its channel: follow it from progress.
+void has_change(VirtualConnection& connection);
+// Has this process left the memory that we share, in good order?
+bool departed(Proc proc);
 // The peer is gone: from the next progress on, its connection is lost and the sink is told, once.
 void report_lost(Proc proc, const char* why);
 // What has come from this process so far.

@@ -32,16 +32,20 @@ void VirtualConnection::be_self(Proc proc, channel::self::SelfChannel* self) {
   proc_ = proc;
   kind_ = Kind::kSelf;
   self_ = self;
-  largest_ = self->largest();
+  near_ = true;
+  largest_ = widest_ = self->largest();
   single_copy_ = true;
   reason_ = "the process itself";
 }
 
-void VirtualConnection::be_ring(Proc proc, channel::ring::Sender sender, int pid) {
+void VirtualConnection::be_ring(Proc proc, channel::ring::Sender sender, const channel::ring::Receiver* from,
+                                int pid) {
   proc_ = proc;
   kind_ = Kind::kRing;
+  near_ = true;
   ring_ = std::move(sender);
-  largest_ = ring_.largest();
+  ring_in_ = from;
+  largest_ = widest_ = ring_.largest();
   pid_ = pid;
   set_straight();
 }
@@ -50,7 +54,8 @@ void VirtualConnection::be_fake(Proc proc, channel::fake::FakeEnd* end) {
   proc_ = proc;
   kind_ = Kind::kFake;
   fake_ = end;
-  largest_ = end->largest();
+  near_ = true;
+  largest_ = widest_ = end->largest();
   reason_ = "a test";
 }
 
@@ -59,16 +64,16 @@ void VirtualConnection::be_network(Proc proc, channel::ucx::Network* network, st
   kind_ = Kind::kNetwork;
   network_ = network;
   link_ = &network->link(proc);
-  largest_ = link_->largest();
+  largest_ = widest_ = link_->largest();
   reason_ = std::move(reason);
 }
 
 void VirtualConnection::allow_single_copy(bool yes, std::string reason) {
-  single_copy_ = yes;
+  single_copy_ = single_copy_known_ = yes;
   reason_ = std::move(reason);
 }
 
-std::string VirtualConnection::lanes() const { return link_ ? link_->lanes() : ""; }
+std::string VirtualConnection::lanes() const { return kind_ == Kind::kNetwork ? link_->lanes() : ""; }
 
 const char* VirtualConnection::channel_name() const {
   switch (kind_) {
@@ -108,25 +113,29 @@ Answer VirtualConnection::send_on_channel(const Envelope& envelope, const void* 
     ++counters_.messages_sent;
     counters_.bytes_sent += bytes;
   } else if (answer == Answer::kFailed) {
-    failed();
+    return failed();
   }
   return answer;
 }
 
 Answer VirtualConnection::try_send_slowly(const Envelope& envelope, const void* data, size_t bytes) {
   if (lost_) return Answer::kFailed;
-  return queue_.empty() ? send_on_channel(envelope, data, bytes) : Answer::kRetry;
+  return queue_.empty() && !paused_ ? send_on_channel(envelope, data, bytes) : Answer::kRetry;
 }
 
-// The ring found that the peer's credit is a lie, or the network cannot reach it: everybody learns of it from
-// the next progress.
-void VirtualConnection::failed() {
-  const char* why = link_ ? link_->failure() : ring_.failure();
-  if (!lost_ && why) detail::report_lost(proc_, why);
+// The ring found that the peer's credit is a lie, or the network cannot reach it. Where there is another way,
+// the message waits for that; else everybody learns of the loss from the next progress.
+Answer VirtualConnection::failed() {
+  if (lost_) return Answer::kFailed;
+  const char* why = kind_ == Kind::kNetwork ? link_->failure() : ring_.failure();
+  if (kind_ == Kind::kRing && why && ring_failed(why, false)) return Answer::kRetry;
+  if (why) detail::report_lost(proc_, why);
+  return Answer::kFailed;
 }
 
 void VirtualConnection::queue(Pending* pending) {
   queue_.push_back(pending);
+  offers_waiting_ += pending->offered;
   straight_ = false;
   detail::has_work(*this);
 }
@@ -150,14 +159,14 @@ Answer VirtualConnection::pass_on(Pending* pending) {
     ++counters_.messages_sent;
     counters_.bytes_sent += bytes;
   } else if (answer == Answer::kFailed) {
-    failed();
+    return failed();
   }
   return answer;
 }
 
 void VirtualConnection::offer(Pending* pending) {
   pending->offered = true;
-  if (lost_ || !queue_.empty() || pass_on(pending) != Answer::kDone) queue(pending);
+  if (lost_ || paused_ || !queue_.empty() || pass_on(pending) != Answer::kDone) queue(pending);
 }
 
 void VirtualConnection::fetch(void* offer, size_t bytes, void* where, channel::Fetch* fetch) {
@@ -184,6 +193,7 @@ void VirtualConnection::post(const Envelope& envelope, const void* data, size_t 
 
 int VirtualConnection::flush() {
   int events = 0;
+  if (paused_ && !lost_) return 0;
   while (Pending* pending = queue_.front()) {
     base::Status status = base::kOk;
     const bool offered = pending->offered;
@@ -193,6 +203,7 @@ int VirtualConnection::flush() {
       if (offered) queue_.push_front(pending);
       return events;
     }
+    offers_waiting_ -= offered;
     if (!offered) queue_.pop_front();
     ++events;
     if (answer == Answer::kDone && offered) continue;  // `sent` when it has been fetched
@@ -209,7 +220,7 @@ void VirtualConnection::lose(const char* why) {
   lost_ = true;
   straight_ = false;
   single_copy_ = false;
-  if (kind_ == Kind::kRing) ring_.close(why);
+  if (ring_in_) ring_.close(why);
   if (link_) link_->close(why);
   reason_ = why;
   if (!queue_.empty()) detail::has_work(*this);
@@ -237,8 +248,8 @@ bool VirtualConnection::read_remote(uint64_t address, const struct iovec* into, 
 
 void VirtualConnection::demote(const char* why) {
   if (!single_copy_) return;
-  single_copy_ = false;
-  reason_ = std::string("no single copy: ") + why;
+  single_copy_ = single_copy_known_ = false;
+  reason_ = ring_name_ = std::string("no single copy: ") + why;
   VICINITY_LOG(kInfo, "large messages from rank %u go through the region from now on: %s", proc_, why);
 }
 

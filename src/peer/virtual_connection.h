@@ -3,11 +3,14 @@
 //
 // Invariant: messages leave in the order of try_send(), queue() and post(). `straight_` is true when
 // nothing is queued and the channel is a ring; then try_send() is the ring's send, inlined.
+//
+// Where there are a ring and a network, the pair may change between them at any time (change.h, changing.cc).
 #pragma once
 
 #include <sys/uio.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/list.h"
@@ -17,11 +20,15 @@
 #include "channel/offer.h"
 #include "channel/ring/sender.h"
 #include "channel/self/self.h"
+#include "peer/change.h"
 
 namespace vicinity::channel::ucx {
 class Link;
 class Network;
 }  // namespace vicinity::channel::ucx
+namespace vicinity::channel::ring {
+class Receiver;
+}  // namespace vicinity::channel::ring
 
 namespace vicinity::peer {
 
@@ -50,14 +57,17 @@ class VirtualConnection {
   VirtualConnection& operator=(const VirtualConnection&) = delete;
 
   Proc proc() const { return proc_; }
-  // Same physical host, direct memory.
-  bool co_resident() const { return kind_ != Kind::kNone && kind_ != Kind::kNetwork; }
+  // Same physical host, direct memory, as it was at the start: all ranks see the same at any time.
+  bool co_resident() const { return near_; }
   // Large messages are offered and fetched.
-  bool offers() const { return kind_ == Kind::kNetwork; }
+  bool offers() const { return kind_ == Kind::kNetwork && !returning_; }
   // read_remote() from this peer works, until it fails.
   bool single_copy() const { return single_copy_; }
-  // Most payload bytes of one message on the channel in use now.
+  // Most payload bytes of one message on the channel in use now; what was made for one channel fits the
+  // other.
   size_t largest() const { return largest_; }
+  // The same, on whatever channel the peer may be just now.
+  size_t widest() const { return widest_; }
   const char* channel_name() const;
   // Why this channel, for `vicinity map`.
   const char* reason() const { return reason_.c_str(); }
@@ -75,8 +85,7 @@ class VirtualConnection {
         counters_.bytes_sent += bytes;
         return answer;
       }
-      if (answer == Answer::kFailed) failed();
-      return answer;
+      return answer == Answer::kFailed ? failed() : answer;
     }
     return try_send_slowly(envelope, data, bytes);
   }
@@ -94,7 +103,7 @@ class VirtualConnection {
 
   // Wakes the peer if it sleeps: something that it waits for has changed in memory that we share.
   void nudge() {
-    if (kind_ == Kind::kRing && !lost_) ring_.nudge();
+    if (ring_in_ && !lost_) ring_.nudge();
   }
   // Reads `bytes` from the peer's memory by the kernel (CMA): the pieces of `into` are filled from the
   // remote range. On refusal: demotes the pair with one log line and returns false; the caller then
@@ -107,7 +116,7 @@ class VirtualConnection {
   enum class Kind : uint8_t { kNone, kSelf, kRing, kFake, kNetwork };
   void be_nothing(Proc proc, std::string reason);
   void be_self(Proc proc, channel::self::SelfChannel* self);
-  void be_ring(Proc proc, channel::ring::Sender sender, int pid);
+  void be_ring(Proc proc, channel::ring::Sender sender, const channel::ring::Receiver* from, int pid);
   void be_fake(Proc proc, channel::fake::FakeEnd* end);
   void be_network(Proc proc, channel::ucx::Network* network, std::string reason);
   void allow_single_copy(bool yes, std::string reason);
@@ -116,7 +125,25 @@ class VirtualConnection {
   // No more messages; what is queued is told so by the next flush().
   void lose(const char* why);
   bool has_work() const { return !queue_.empty(); }
-  base::Link work;  // in the coordinator's list while something is queued
+  base::Link work;  // in the flusher's list while something is queued
+
+  // --- changing.cc: ring or network ---
+  // A ring may give way to this network, and come back.
+  void add_network(channel::ucx::Network* network);
+  // No ring now, or again, for as long as we wish it. False: there is nothing else.
+  bool hold_ring(bool yes, const char* why);
+  // The ring is good for nothing any more; `unreadable`: nor is what it holds. False: there is nothing else,
+  // or a message is cut in two.
+  bool ring_failed(const char* why, bool unreadable);
+  // The network does not reach the peer. False: it was needed.
+  bool network_failed(const char* why);
+  void take_note(const ChangeNote& note);
+  // Follows the change that is under way; the number of events.
+  int follow_change(int64_t now);
+  bool changing() const { return change_ && !lost_ && !change_->settled(); }
+  const Change* change() const { return change_.get(); }
+  Counts counts() const;   // of ring and network
+  base::Link change_work;  // in the flusher's list while changing
 
  private:
   using Queue = base::List<Pending, &Pending::link>;
@@ -124,8 +151,11 @@ class VirtualConnection {
   Answer try_send_slowly(const Envelope& envelope, const void* data, size_t bytes);
   Answer send_on_channel(const Envelope& envelope, const void* data, size_t bytes);
   Answer pass_on(Pending* pending);
-  void failed();
-  void set_straight() { straight_ = kind_ == Kind::kRing && queue_.empty(); }
+  Answer failed();
+  void set_straight() { straight_ = kind_ == Kind::kRing && !paused_ && queue_.empty(); }
+  bool can_change(bool heard_of = false);
+  bool tell_peer();
+  void enter(RingState state);
 
   channel::ring::Sender ring_;  // first: its first line is what a small send touches
   Counters counters_;
@@ -134,14 +164,24 @@ class VirtualConnection {
   bool straight_ = false;
   bool single_copy_ = false;
   bool lost_ = false;
-  size_t largest_ = 0;
+  bool paused_ = false;     // between two channels: everything waits
+  bool returning_ = false;  // to the ring: offers that wait go first, new ones are not made
+  bool near_ = false;
+  bool single_copy_known_ = false;  // it works, or did, while the ring is in use
+  uint32_t offers_waiting_ = 0;
+  size_t largest_ = 0, widest_ = 0;
   int pid_ = 0;
   channel::self::SelfChannel* self_ = nullptr;
   channel::fake::FakeEnd* fake_ = nullptr;
   channel::ucx::Network* network_ = nullptr;
   channel::ucx::Link* link_ = nullptr;
+  const channel::ring::Receiver* ring_in_ = nullptr;  // what comes from there
+  std::unique_ptr<Change> change_;                    // made when it is first needed
+  int64_t told_at_ = 0;
   Queue queue_;
   std::string reason_;
+  std::string ring_name_;    // the reason while the ring is in use
+  std::string ring_reason_;  // why it is not
 };
 
 }  // namespace vicinity::peer

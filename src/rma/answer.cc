@@ -169,7 +169,7 @@ const char* on_access(Peer& peer, uint32_t id, const char* body, size_t bytes) {
   std::vector<char> answer = std::exchange(spare, {});
   Demand access{};
   if (const char* lie = dissect(body, bytes, &access)) return lie;
-  if (const char* lie = check(access, peer::connection(peer.proc).largest())) return lie;
+  if (const char* lie = check(access, peer::connection(peer.proc).widest())) return lie;
   const bool folds = access.head.what == What::kAccumulate || access.head.what == What::kFetch;
   Fold fold;
   if (folds && !fold_of(access.head, &fold)) return "an operation is not defined for its elements";

@@ -226,8 +226,13 @@ void Port::drop(const Watch& watch) {
 }
 
 void Port::close(uint32_t section) {
-  if (std::exchange(watched_[section], kClosed) == kClosed) return;
+  if (watched_[section] == kClosed) return;
   tell_refused(section);
+  forsake(section);
+}
+
+void Port::forsake(uint32_t section) {
+  watched_[section] = kClosed;
   for (uint32_t i = 0; i < active_; ++i)
     if (watches_[i].peer == section) return drop(watches_[i]);
 }
@@ -236,7 +241,7 @@ void Port::report_lies() {
   lies_ = false;
   for (uint32_t section : std::exchange(refusals_, {}))
     if (watched_[section] != kClosed)
-      lose(section, "it has closed the connection, for it got something invalid or takes us for dead");
+      lose(section, "it has closed the connection, for it got something invalid or takes us for dead", true);
   for (uint32_t i = 0; i < active_;) {
     const uint32_t section = watches_[i].peer;
     const char* why = receivers_[section].failure();
@@ -244,14 +249,14 @@ void Port::report_lies() {
       ++i;
       continue;
     }
-    lose(section, why);
+    lose(section, why, false);
     i = 0;
   }
 }
 
-void Port::lose(uint32_t section, const char* why) {
+void Port::lose(uint32_t section, const char* why, bool refused) {
+  if (on_lie && on_lie(receivers_[section].proc(), why, refused)) return forsake(section);
   close(section);
-  if (on_lie) on_lie(receivers_[section].proc(), why);
   sink_.lost(receivers_[section].proc(), why);
 }
 

@@ -62,8 +62,11 @@ class Port final : public base::Poller, public base::Sleeper {
 
   // Reads no more from that section, and tells it so.
   void close(uint32_t section);
-  // Called when a peer lied, or has closed us, before Sink::lost(): whoever holds the sender closes it.
-  void (*on_lie)(Proc peer, const char* why) = nullptr;
+  // Reads no more from that section, and leaves it to others to say so.
+  void forsake(uint32_t section);
+  // Called when a peer lied, or (`refused`) has closed us, before Sink::lost(): whoever holds the sender
+  // closes it. True: there is another way to that peer; no loss is told, neither here nor to it.
+  bool (*on_lie)(Proc peer, const char* why, bool refused) = nullptr;
   const Receiver& receiver(uint32_t section) const { return receivers_[section]; }
 
   // Once per process, before the cards are exchanged.
@@ -79,7 +82,7 @@ class Port final : public base::Poller, public base::Sleeper {
   void admit(uint32_t section);
   uint8_t opened(uint32_t section) const;
   void tell_refused(uint32_t section);
-  void lose(uint32_t section, const char* why);
+  void lose(uint32_t section, const char* why, bool refused);
   void admit_forgotten();
   void drop(const Watch& watch);
   void report_lies();

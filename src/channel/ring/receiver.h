@@ -57,6 +57,12 @@ class Receiver {
   // Tells the sender how far we are, if it does not know yet.
   void give_credit();
   const char* failure() const { return failure_; }
+  // Sequence of the next line that is expected: how much has been read.
+  uint32_t next_expected() const {
+    return first_sequence(parts_.generation) + static_cast<uint32_t>(consumed_);
+  }
+  // No message has been read in part.
+  bool between() const { return state_ == State::kBetween; }
   Proc proc() const { return parts_.proc; }
   uint64_t messages() const { return messages_; }
   uint64_t bytes() const { return bytes_; }

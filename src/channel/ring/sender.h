@@ -96,6 +96,9 @@ class Sender {
     room_ = 0;
   }
 
+  // Sequence of the next line: how much has been sent.
+  uint32_t written() const { return seq_; }
+
   // Wakes the receiver if it sleeps, without a message.
   void nudge() { ring_bell(); }
 

@@ -2,6 +2,7 @@
 // Connecting, sending, failing.
 #include "channel/ucx/link.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -44,9 +45,9 @@ bool Link::connect() {
 }
 
 Answer Link::send(const Envelope& envelope, const void* data, size_t bytes) {
-  if (bytes > largest() || !connect()) return Answer::kFailed;
+  if (bytes > network_.most_ || !connect()) return Answer::kFailed;
   if (under_way_ >= kMostUnderWay) return Answer::kRetry;
-  Slot* slot = network_.take_slot(true);
+  Slot* slot = network_.take_slot(std::max(bytes, largest()));
   if (!slot) return Answer::kRetry;
   slot->header.envelope = envelope;
   slot->done = nullptr;
@@ -56,7 +57,7 @@ Answer Link::send(const Envelope& envelope, const void* data, size_t bytes) {
 
 Answer Link::offer(const Envelope& envelope, const void* data, size_t bytes, Done done, void* arg) {
   if (!connect()) return Answer::kFailed;
-  Slot* slot = network_.take_slot(false);
+  Slot* slot = network_.take_slot(0);
   if (!slot) return Answer::kRetry;
   slot->header.envelope = envelope;
   slot->done = done;

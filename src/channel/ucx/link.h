@@ -29,7 +29,7 @@ struct Slot {
   void (*done)(void* arg, bool good);  // of an offer
   void* arg;
   Slot* next;
-  bool with_room;  // Network::options().largest bytes follow
+  size_t room_bytes;  // that follow: none, Network::options().largest, or more
   std::byte* room() { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
@@ -55,6 +55,10 @@ class Link {
 
   // The transports that UCX has chosen; empty while there is no connection. Slow: for people.
   std::string lanes() const;
+  bool departed() const { return departed_; }
+  // Numbers of the next message in each direction.
+  uint32_t sent() const { return next_out_; }
+  uint32_t received() const { return next_in_; }
   uint64_t messages() const { return messages_; }  // received
   uint64_t bytes() const { return bytes_; }
 
@@ -72,11 +76,11 @@ class Link {
   Network& network_;
   const Proc proc_;
   abi::Endpoint endpoint_ = nullptr;
-  int under_way_ = 0;              // eager messages that UCP has not done with
+  int under_way_ = 0;  // eager messages that UCP has not done with
   uint32_t next_out_ = 0, next_in_ = 0;
-  bool heard_ = false;             // connect from poll(): we may be inside of UCP now
-  bool departed_ = false;          // said goodbye
-  bool told_ = false;              // on_lost was called
+  bool heard_ = false;     // connect from poll(): we may be inside of UCP now
+  bool departed_ = false;  // said goodbye
+  bool told_ = false;      // on_lost was called
   std::string failure_;
   uint64_t messages_ = 0, bytes_ = 0;
 };

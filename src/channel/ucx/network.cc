@@ -33,9 +33,9 @@ base::Param<std::string> transport_param{
     "VICINITY_NETWORK", "channel", "auto", nullptr,
     "Transports of the network: rc, ud, dc, tcp, any list that UCX_TLS takes, or auto: UCX chooses."};
 
-constexpr size_t kMostEarly = 4096;          // messages that wait for one that is late
-constexpr uint32_t kQuietPolls = 64;         // without an event: the network is quiet
-constexpr int64_t kQuietGap = 2'000;         // ns between two looks at a quiet network
+constexpr size_t kMostEarly = 4096;           // messages that wait for one that is late
+constexpr uint32_t kQuietPolls = 64;          // without an event: the network is quiet
+constexpr int64_t kQuietGap = 2'000;          // ns between two looks at a quiet network
 constexpr int64_t kPatience = 3'000'000'000;  // ns: of a farewell
 
 }  // namespace
@@ -63,7 +63,7 @@ NetworkOptions wanted_options(Proc self, uint32_t count) {
 }
 
 Network::Network(const abi::Functions& ucp, const NetworkOptions& options, Sink& sink)
-    : ucp_(ucp), options_(options), sink_(sink), links_(options.count) {}
+    : ucp_(ucp), options_(options), sink_(sink), links_(options.count), most_(options.largest) {}
 
 Result<std::unique_ptr<Network>> Network::open(const NetworkOptions& options, Sink& sink) {
   auto ucp = load();
@@ -121,8 +121,7 @@ Status Network::start_worker() {
   abi::Address* address = nullptr;
   size_t bytes = 0;
   status = ucp_.worker_get_address(worker_, &address, &bytes);
-  if (status != abi::kOk)
-    return fail(base::kOther, "UCX has no address: %s", words_of(ucp_, status).c_str());
+  if (status != abi::kOk) return fail(base::kOther, "UCX has no address: %s", words_of(ucp_, status).c_str());
   address_.assign(reinterpret_cast<const char*>(address), bytes);
   ucp_.worker_release_address(worker_, address);
   return base::kOk;
@@ -153,21 +152,23 @@ Link& Network::link(Proc proc) {
   return *links_[proc];
 }
 
-Slot* Network::take_slot(bool with_room) {
-  Slot*& list = with_room ? free_slots_ : free_headers_;
-  if (Slot* slot = list) {
+Slot* Network::take_slot(size_t room_bytes) {
+  Slot*& list = room_bytes ? free_slots_ : free_headers_;
+  if (list && room_bytes <= options_.largest) {
+    Slot* slot = list;
     list = slot->next;
     return slot;
   }
-  void* memory = std::malloc(sizeof(Slot) + (with_room ? options_.largest : 0));
+  void* memory = std::malloc(sizeof(Slot) + room_bytes);
   if (!memory) return nullptr;
   Slot* slot = new (memory) Slot();
-  slot->with_room = with_room;
+  slot->room_bytes = room_bytes;
   return slot;
 }
 
 void Network::give_slot(Slot* slot) {
-  Slot*& list = slot->with_room ? free_slots_ : free_headers_;
+  if (slot->room_bytes > options_.largest) return std::free(slot);
+  Slot*& list = slot->room_bytes ? free_slots_ : free_headers_;
   slot->next = list;
   list = slot;
 }

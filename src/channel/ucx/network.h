@@ -10,6 +10,7 @@
 // to it too, because only an endpoint tells that its peer has died.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -47,6 +48,10 @@ class Network final : public base::Poller {
 
   // The end towards `proc`; stays where it is.
   Link& link(Proc proc);
+  // Links take messages of up to `bytes`, though longer than largest(): they were made for another channel.
+  void carry(size_t bytes) { most_ = std::max(most_, bytes); }
+  // Has it opened the network? Asks for its address.
+  bool knows(Proc proc) const { return (links_[proc] && links_[proc]->endpoint_) || address_of(proc).ok(); }
   // Asked once per process, at the first message.
   base::Result<std::string> (*address_of)(Proc proc) = nullptr;
   // A process is gone that did not say goodbye. Called from poll().
@@ -91,7 +96,7 @@ class Network final : public base::Poller {
   Link* sender_of(const void* header, size_t bytes, Header* out);
   void handle_news();
 
-  Slot* take_slot(bool with_room);
+  Slot* take_slot(size_t room_bytes);
   void give_slot(Slot* slot);
 
   const abi::Functions& ucp_;
@@ -104,6 +109,7 @@ class Network final : public base::Poller {
   std::vector<std::unique_ptr<Link>> links_;
   std::map<std::pair<Proc, uint32_t>, Early> early_;
   std::vector<Link*> news_;  // heard of for the first time, or failed
+  size_t most_;
   Slot *free_slots_ = nullptr, *free_headers_ = nullptr;
   Header farewell_{};
   bool polling_ = false;

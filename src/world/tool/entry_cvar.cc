@@ -58,10 +58,11 @@ MPI_Datatype type_of(ParamType type) {
 
 Status write_text(ParamBase& param, const std::string& text) {
   if (param.value_text() == text) return kOk;
-  if (instance().connected)
+  if (instance().connected && !param.changed)
     return fail(MPI_T_ERR_CVAR_SET_NOT_NOW, "%s can be set before MPI_Init only; it was %s", param.name,
                 param.value_text().c_str());
   if (!param.parse(text.c_str(), param.name).ok()) return Status(MPI_T_ERR_INVALID);
+  if (instance().connected) param.changed();
   return kOk;
 }
 
@@ -109,7 +110,7 @@ Status t_cvar_get_info(int cvar_index, char* name, int* name_len, int* verbosity
   if (datatype) *datatype = &object::builtin(type_of(type));
   if (enumtype) *enumtype = type == ParamType::kBool ? truth_enum() : MPI_T_ENUM_NULL;
   give(bind, MPI_T_BIND_NO_OBJECT);
-  give(scope, MPI_T_SCOPE_ALL_EQ);
+  give(scope, (*param)->changed ? MPI_T_SCOPE_LOCAL : MPI_T_SCOPE_ALL_EQ);
   return kOk;
 }
 
