@@ -21,7 +21,6 @@
 #include "peer/card.h"
 #include "peer/channels.h"
 #include "peer/extent.h"
-#include "peer/flusher.h"
 #include "peer/forming.h"
 #include "peer/host_forming.h"
 #include "peer/liveness.h"
@@ -30,8 +29,7 @@
 #include "peer/neighbourhood.h"
 #include "peer/outside.h"
 #include "peer/peer.h"
-#include "peer/sleeper.h"
-#include "peer/table.h"
+#include "peer/world.h"
 
 namespace vicinity::peer {
 namespace {
@@ -43,32 +41,9 @@ base::Param<std::string> bind_param{
     "VICINITY_BIND", "peer", "auto", "auto|no",
     "Bind local ranks to CPUs of their own at start, if the launcher did not and there are enough."};
 
+using detail::world;
+
 constexpr const char* kCardKey = "vicinity-card";
-
-struct World {
-  Proc self = 0;
-  uint32_t count = 0;
-  std::string job;
-  std::unique_ptr<VirtualConnection[]> table;
-  std::vector<Card> cards;
-  region::HostRegion host_region;                              // outlives what lies in it
-  std::unique_ptr<HostMembership> membership;                  // our place there
-  std::vector<std::unique_ptr<Neighbourhood>> neighbourhoods;  // in order of preference
-  std::vector<Neighbourhood*> home;                            // of each rank: where its ring is, or nullptr
-  std::string trouble;                                         // why a proposed region has not taken us in
-  channel::Sink* sink = nullptr;
-  wireup::Wireup* wireup = nullptr;
-  std::optional<Shared> shared;      // of the first neighbourhood
-  std::unique_ptr<Outside> outside;  // nullptr: one region was proposed for everybody
-  std::unique_ptr<channel::self::SelfChannel> self_channel;
-  std::vector<channel::fake::FakeEnd*> fakes;
-  Liveness liveness;
-  Flusher flusher;
-  WatchfulSleeper sleeper;
-  bool installed = false;
-};
-
-World* world = nullptr;
 
 // A job that does not end in stop() gives its place in the host region back too, after all else.
 struct AtExit {
@@ -76,22 +51,6 @@ struct AtExit {
     if (world) world->membership.reset();
   }
 } at_exit;
-
-void lose(Proc proc, const char* why) {
-  VirtualConnection& connection = world->table[proc];
-  if (connection.lost()) return;
-  if (Neighbourhood* home = world->home[proc]) home->close(proc);
-  connection.lose(why);
-  world->sink->lost(proc, why);
-}
-
-// A lie in the ring, or (`refused`) the peer has given us up: then there is nobody to change channels with.
-bool ring_lied(Proc proc, const char* why, bool refused) {
-  VirtualConnection& connection = world->table[proc];
-  if (!refused && connection.ring_failed(why, true)) return true;
-  connection.lose(why);
-  return false;
-}
 
 void network_lost(Proc proc, const char* why) {
   if (!world->table[proc].network_failed(why)) detail::report_lost(proc, why);
@@ -153,58 +112,30 @@ void join(World& w, AnyForming& forming) {
                                                              forming.self()));
 }
 
-void connect_ring(World& w, Neighbourhood& home, uint32_t rank) {
-  const Card& card = w.cards[rank];
-  w.home[rank] = &home;
-  w.table[rank].be_ring(rank, home.sender(rank), &home.receiver(rank), card.pid);
-  const bool allowed = w.cards[w.self].channels & card.channels & kAllowCma;
-  const bool near = card.host_id == w.cards[w.self].host_id;
-  const bool wanted = allowed && near && channel::cma::wanted();
-  const char* why = wanted     ? channel::cma::probe(card.pid, card.token_address, card.token)
-                    : !near    ? "it runs under another kernel"
-                    : !allowed ? "VICINITY_CHANNELS forbids cma"
-                               : "VICINITY_CMA=no";
-  if (why && wanted) VICINITY_LOG(kInfo, "no single copy from rank %u: %s", rank, why);
-  const std::string copies = why ? std::string("no single copy: ") + why : "single copy by CMA";
-  w.table[rank].allow_single_copy(!why,
-                                  std::string("shared region (") + home.mapping().backing() + "), " + copies);
-}
-
 void connect_rings(World& w) {
   for (auto& neighbourhood : w.neighbourhoods) {
     const std::vector<uint32_t>& group = neighbourhood->group();
-    // The barrier reaches processes of one kernel only.
-    const bool membarrier =
-        neighbourhood->mapping().properties().same_kernel &&
-        std::all_of(group.begin(), group.end(), [&](uint32_t r) { return w.cards[r].membarrier; });
-    neighbourhood->open_port(w.cards[group[0]].largest, membarrier, *w.sink);
+    std::vector<Card> cards;
+    for (uint32_t rank : group) cards.push_back(w.cards[rank]);
+    detail::open_port(w, *neighbourhood, cards);
     if (!w.shared)
       w.shared.emplace(
           Shared{neighbourhood->mapping(), neighbourhood->geometry(), !neighbourhood->membarrier()});
-    neighbourhood->port().on_lie = ring_lied;
     for (uint32_t rank : group)
       if (rank != w.self && !w.home[rank] && neighbourhood->section(rank) != kNoSection)
-        connect_ring(w, *neighbourhood, rank);
+        detail::connect_ring(w, *neighbourhood, rank);
   }
 }
 
 // Tells base whether to spin, and binds the ranks if nobody else did.
 void arrange_cpus(World& w) {
-  std::vector<uint32_t> group;  // by identity: a wrong guess costs time, not messages
-  CpuSet all;
-  for (uint32_t rank = 0; rank < w.count; ++rank) {
-    if (w.cards[rank].host_id != w.cards[w.self].host_id) continue;
-    group.push_back(rank);
-    all.unite(w.cards[rank].cpus);
-  }
-  const int cpus = std::min(all.count(), cgroup_cpus());
-  const int ranks = static_cast<int>(group.size());
-  base::set_oversubscribed(ranks > cpus);
-  if (ranks == 1 || ranks > cpus || bind_param.get() == "no") return;
-  for (uint32_t rank : group)
+  const detail::Crowd crowd = detail::judge_crowd(w);
+  const int ranks = static_cast<int>(crowd.here.size());
+  if (ranks == 1 || crowd.crowded || bind_param.get() == "no") return;
+  for (Proc rank : crowd.here)
     if (!(w.cards[rank].cpus == CpuSet::online())) return;  // the launcher or the user has chosen
-  const auto index = std::find(group.begin(), group.end(), w.self) - group.begin();
-  const std::string done = bind_self(all, static_cast<int>(index), ranks);
+  const auto index = std::find(crowd.here.begin(), crowd.here.end(), w.self) - crowd.here.begin();
+  const std::string done = bind_self(crowd.cpus, static_cast<int>(index), ranks);
   VICINITY_LOG(kInfo, "%s", done.c_str());
 }
 
@@ -220,19 +151,12 @@ void watch_host_region(World& w) {
   }
 }
 
-void watch_lives(World& w) {
-  const Card& own = w.cards[w.self];
-  for (uint32_t rank = 0; rank < w.count; ++rank) {
-    const Card& card = w.cards[rank];
-    if (!w.home[rank]) continue;
-    if (card.host_id == own.host_id && card.pid_namespace == own.pid_namespace)
-      w.liveness.watch(rank, card.pid);
-    else if (w.membership)
-      w.membership->watch(rank);
-  }
+// Deaths, and the end of the launcher.
+void mourn(World& w) {
   w.liveness.died = [](Proc proc) {
     // Whatever it sent before is delivered first; one that left in good order is not mourned.
     Neighbourhood* home = world->home[proc];
+    if (!home) return;  // let go of
     home->port().poll();
     if (!home->departed(proc)) detail::report_lost(proc, "its process has died");
   };
@@ -310,7 +234,7 @@ Status start_group(World& w) {
   connect_rings(w);
   VICINITY_TRY(reach_others(w));
   arrange_cpus(w);
-  watch_lives(w);
+  for (uint32_t rank = 0; rank < w.count; ++rank) detail::watch_life(w, rank);
   return base::kOk;
 }
 
@@ -322,58 +246,23 @@ void install(World& w) {
     w.outside->network().sparing = !w.neighbourhoods.empty();
     base::add_poller(&w.outside->network());
   }
-  if (w.count > 1 && w.wireup) {
-    std::vector<channel::ring::Port*> ports;
-    channel::ring::Port* wakeable = nullptr;
-    for (auto& neighbourhood : w.neighbourhoods) {
-      ports.push_back(&neighbourhood->port());
-      if (!wakeable && neighbourhood->mapping().properties().wakeable) wakeable = ports.back();
-    }
-    w.sleeper.open(&w.liveness, ports, wakeable,
-                   w.outside && w.outside->opened() ? &w.outside->network() : nullptr);
-    base::add_poller(&w.liveness);
-    base::set_sleeper(&w.sleeper);
-  }
+  if (w.count > 1 && w.wireup) detail::refresh_sleeper(w);
+  base::add_poller(&w.acquaintances);
   base::add_poller(&w.flusher);
 }
 
 void make_world(Proc self, uint32_t count, channel::Sink& sink) {
-  world = new World;
-  world->self = self;
-  world->count = count;
+  world = new World(self, count);
+  mourn(*world);
   world->home.assign(count, nullptr);
   world->sink = &sink;
-  world->flusher.lost = lose;
-  world->table = std::make_unique<VirtualConnection[]>(count);
-  detail::connections = world->table.get();
+  detail::connections = world->table.first();
   for (uint32_t rank = 0; rank < count; ++rank) world->table[rank].be_nothing(rank, "not started");
   world->self_channel = std::make_unique<channel::self::SelfChannel>(self, sink);
   world->table[self].be_self(self, world->self_channel.get());
 }
 
 }  // namespace
-
-namespace detail {
-
-VirtualConnection* connections = nullptr;
-
-void has_work(VirtualConnection& connection) { world->flusher.has_work(connection); }
-void has_change(VirtualConnection& connection) { world->flusher.has_change(connection); }
-void report_lost(Proc proc, const char* why) { world->flusher.report_lost(proc, why); }
-bool departed(Proc proc) { return world->home[proc] && world->home[proc]->departed(proc); }
-
-void fill_received(Proc proc, Counters& counters) {
-  counters.messages_received = counters.bytes_received = 0;
-  if (proc != world->self && world->outside) world->outside->add_received(proc, counters);
-  if (!world->home[proc]) return;
-  const channel::ring::Receiver& receiver = world->home[proc]->receiver(proc);
-  counters.messages_received += receiver.messages();
-  counters.bytes_received += receiver.bytes();
-}
-
-const std::string& region_wish() { return world->cards[world->self].backing; }
-
-}  // namespace detail
 
 Proc extent_domain(Proc proc) {
   const Card& card = world->cards[proc];
@@ -431,6 +320,8 @@ void uninstall() {
     base::remove_poller(&neighbourhood->port());
     neighbourhood->port().depart();
   }
+  base::remove_poller(&world->acquaintances);
+  detail::leave_acquaintances(*world);
 }
 
 }  // namespace
@@ -453,6 +344,7 @@ void farewell() {
   if (world->outside) world->outside->farewell();
   world->wireup = nullptr;
   for (auto& neighbourhood : world->neighbourhoods) neighbourhood->port().depart();
+  detail::leave_acquaintances(*world);
 }
 
 void suspended_changed() {
@@ -469,7 +361,7 @@ void suspend_rings(bool yes) {
                  fixed);
 }
 
-uint32_t process_count() { return world->count; }
+uint32_t process_count() { return world->table.size(); }
 Proc self() { return world->self; }
 const std::string& host_name(Proc proc) { return world->cards[proc].host; }
 const Shared* shared() { return world && world->shared ? &*world->shared : nullptr; }

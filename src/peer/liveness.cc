@@ -20,6 +20,17 @@ void Liveness::watch(channel::Proc proc, int pid) {
   procs_.push_back(proc);
 }
 
+void Liveness::unwatch(channel::Proc proc) {
+  for (size_t i = procs_.size(); i-- > 0;)
+    if (procs_[i] == proc) remove(i);
+}
+
+void Liveness::remove(size_t index) {
+  close(descriptors_[index].fd);
+  descriptors_.erase(descriptors_.begin() + static_cast<std::ptrdiff_t>(index));
+  procs_.erase(procs_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
 int Liveness::look() {
   const int64_t now = base::now_ns();
   if (now - last_ < kInterval) return 0;
@@ -30,9 +41,7 @@ int Liveness::look() {
   for (size_t i = descriptors_.size(); i-- > 0;) {
     if (descriptors_[i].revents == 0) continue;
     const channel::Proc proc = procs_[i];
-    close(descriptors_[i].fd);
-    descriptors_.erase(descriptors_.begin() + static_cast<std::ptrdiff_t>(i));
-    procs_.erase(procs_.begin() + static_cast<std::ptrdiff_t>(i));
+    remove(i);
     ++events;
     if (died) died(proc);
   }

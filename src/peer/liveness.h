@@ -23,6 +23,7 @@ class Liveness final : public base::Poller {
 
   // `pid` must mean in our pid namespace what it means in the peer's.
   void watch(channel::Proc proc, int pid);
+  void unwatch(channel::Proc proc);
   // Called once for each that ends.
   void (*died)(channel::Proc proc) = nullptr;
   // Called as often as the lives are looked at.
@@ -37,6 +38,7 @@ class Liveness final : public base::Poller {
   int look();
 
  private:
+  void remove(size_t index);
   static constexpr int64_t kInterval = 200'000'000;  // ns
 
   std::vector<pollfd> descriptors_;

@@ -21,7 +21,8 @@ namespace vicinity::peer {
 
 class Neighbourhood {
  public:
-  // `group[i]` owns section i; `admitted[i]`: it is really there. `self`: our index.
+  // The process that we number `group[i]` owns section i; `admitted[i]`: it is really there. `self`: our
+  // index.
   Neighbourhood(region::Mapping mapping, const region::Geometry& geometry, uint32_t generation,
                 std::vector<uint32_t> group, std::vector<uint8_t> admitted, uint32_t self)
       : mapping_(std::move(mapping)),
@@ -29,7 +30,11 @@ class Neighbourhood {
         generation_(generation),
         group_(std::move(group)),
         admitted_(std::move(admitted)),
-        self_(self) {}
+        self_(self) {
+    sections_.reserve(group_.size());
+    for (uint32_t i = 0; i < group_.size(); ++i) sections_.emplace_back(group_[i], i);
+    std::sort(sections_.begin(), sections_.end());
+  }
   Neighbourhood(const Neighbourhood&) = delete;
   Neighbourhood& operator=(const Neighbourhood&) = delete;
 
@@ -51,10 +56,9 @@ class Neighbourhood {
   uint32_t self() const { return self_; }
   // Where `rank` is in the region; kNoSection if it is not there.
   uint32_t section(uint32_t rank) const {
-    const auto at = std::lower_bound(group_.begin(), group_.end(), rank);
-    if (at == group_.end() || *at != rank) return kNoSection;
-    const auto index = static_cast<uint32_t>(at - group_.begin());
-    return admitted_[index] ? index : kNoSection;
+    const auto at = std::lower_bound(sections_.begin(), sections_.end(), std::pair(rank, 0u));
+    if (at == sections_.end() || at->first != rank) return kNoSection;
+    return admitted_[at->second] ? at->second : kNoSection;
   }
   channel::ring::Sender sender(uint32_t rank) { return port_->sender(section(rank)); }
   const channel::ring::Receiver& receiver(uint32_t rank) const { return port_->receiver(section(rank)); }
@@ -69,6 +73,7 @@ class Neighbourhood {
   const uint32_t generation_;
   const std::vector<uint32_t> group_;
   const std::vector<uint8_t> admitted_;
+  std::vector<std::pair<uint32_t, uint32_t>> sections_;  // (process, section), sorted
   const uint32_t self_;
   bool membarrier_ = false;
   std::unique_ptr<channel::ring::Port> port_;

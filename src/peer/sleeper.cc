@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
+#include <iterator>
 #include <utility>
 
 #include "base/log.h"
@@ -22,8 +24,8 @@
 namespace vicinity::peer {
 namespace {
 
-constexpr int kBlindSleep = 200;      // us; nobody tells us of the network
-constexpr uint32_t kPatience = 4;     // fruitless rings before every other sleep is blind
+constexpr int kBlindSleep = 200;   // us; nobody tells us of the network
+constexpr uint32_t kPatience = 4;  // fruitless rings before every other sleep is blind
 
 void futex(std::atomic<uint32_t>& word, int what, uint32_t value) {
   syscall(SYS_futex, &word, what, value, nullptr, nullptr, 0);
@@ -34,35 +36,50 @@ void nap(int us) {
   nanosleep(&time, nullptr);
 }
 
+bool can_be_woken(const channel::ring::Port* port) { return port->wakeable(); }
+
 }  // namespace
 
 void WatchfulSleeper::open(Liveness* liveness, std::vector<channel::ring::Port*> ports,
-                           channel::ring::Port* wakeable, channel::ucx::Network* network) {
+                           channel::ucx::Network* network) {
   liveness_ = liveness;
   ports_ = std::move(ports);
-  wakeable_ = wakeable;
   network_ = network;
-  if (network) bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (network && bell_ < 0) bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const auto first = std::find_if(ports_.begin(), ports_.end(), can_be_woken);
+  channel::ring::Port* helped = first == ports_.end() ? nullptr : *first;
+  if (helped != helped_) end_helper();
+  helped_ = helped;
 }
 
 WatchfulSleeper::~WatchfulSleeper() {
-  if (started_) {
-    ending_.store(true, std::memory_order_release);
-    watching_.store(1, std::memory_order_release);
-    futex(watching_, FUTEX_WAKE_PRIVATE, INT_MAX);
-    eventfd_write(bell_, 1);
-    pthread_join(thread_, nullptr);
-  }
+  end_helper();
   if (bell_ >= 0) close(bell_);
 }
 
+void WatchfulSleeper::end_helper() {
+  if (!started_) return;
+  ending_.store(true, std::memory_order_release);
+  watching_.store(1, std::memory_order_release);
+  futex(watching_, FUTEX_WAKE_PRIVATE, INT_MAX);
+  eventfd_write(bell_, 1);
+  pthread_join(thread_, nullptr);
+  ending_.store(false, std::memory_order_relaxed);
+  watching_.store(0, std::memory_order_relaxed);
+  started_ = false;
+}
+
 void WatchfulSleeper::arm() {
+  if (safe) safe();
   liveness_->look();
-  for (channel::ring::Port* port : ports_) port->arm();
+  armed_ = ports_;
+  wakeable_.clear();
+  std::copy_if(armed_.begin(), armed_.end(), std::back_inserter(wakeable_), can_be_woken);
+  for (channel::ring::Port* port : armed_) port->arm();
   if (!network_) return;
   judge_ring();
   network_armed_ = network_->arm();
-  if (network_armed_ && wakeable_ && !blind_) watch_network();
+  if (network_armed_ && !wakeable_.empty() && !blind_) watch_network();
 }
 
 // Was it for something that we woke?
@@ -78,20 +95,21 @@ void WatchfulSleeper::judge_ring() {
 }
 
 void WatchfulSleeper::disarm() {
-  for (channel::ring::Port* port : ports_) port->disarm();
+  for (channel::ring::Port* port : armed_) port->disarm();
 }
 
 // Who sends into a port in which we cannot be woken finds us after a nap.
 void WatchfulSleeper::sleep(int timeout_us) {
-  if (ports_.size() > (wakeable_ ? 1 : 0)) timeout_us = std::max(50, timeout_us / 20);
+  const int nap_us = std::max(50, timeout_us / 20);
+  if (armed_.size() > wakeable_.size()) timeout_us = nap_us;
   if (network_ && (network_->descriptor() < 0 || blind_)) {
     timeout_us = std::min(timeout_us, kBlindSleep << std::min(fruitless_ / kPatience, 4u));
-    if (!wakeable_) return nap(timeout_us);
+    if (wakeable_.empty()) return nap(timeout_us);
   } else if (network_ && !network_armed_) {  // something is there already
     rang_.store(true, std::memory_order_relaxed);
     return;
   }
-  if (wakeable_) return wakeable_->sleep(timeout_us);
+  if (!wakeable_.empty()) return wait_in_regions(timeout_us);
   if (!network_) return nap(timeout_us);
   pollfd events[2] = {{network_->descriptor(), POLLIN, 0}, {bell_, POLLIN, 0}};
   const timespec timeout{timeout_us / 1000000, timeout_us % 1000000 * 1000L};
@@ -101,8 +119,25 @@ void WatchfulSleeper::sleep(int timeout_us) {
   if (events[1].revents) eventfd_read(bell_, &rings);
 }
 
+void WatchfulSleeper::wait_in_regions(int timeout_us) {
+  static bool at_once = true;  // the kernel can
+  const size_t many = std::min<size_t>(wakeable_.size(), FUTEX_WAITV_MAX);
+  if (many == 1) return wakeable_[0]->sleep(timeout_us);
+  if (!at_once) return wakeable_[0]->sleep(std::max(50, timeout_us / 20));
+  if (many < wakeable_.size()) timeout_us = std::max(50, timeout_us / 20);
+  futex_waitv words[FUTEX_WAITV_MAX];
+  for (size_t i = 0; i < many; ++i) words[i] = wakeable_[i]->wake_word();
+  timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_nsec += timeout_us * 1000L;
+  until.tv_sec += until.tv_nsec / 1'000'000'000;
+  until.tv_nsec %= 1'000'000'000;
+  if (syscall(SYS_futex_waitv, words, many, 0, &until, CLOCK_MONOTONIC) < 0 && errno == ENOSYS)
+    at_once = false;
+}
+
 void WatchfulSleeper::wake_self() {
-  if (wakeable_) return wakeable_->wake_self();
+  if (!wakeable_.empty()) return wakeable_[0]->wake_self();
   if (bell_ >= 0) eventfd_write(bell_, 1);
 }
 
@@ -135,7 +170,7 @@ void* WatchfulSleeper::watch(void* arg) {
     if (self->ending_.load(std::memory_order_acquire)) return nullptr;
     self->rang_.store(true, std::memory_order_relaxed);
     self->watching_.store(0, std::memory_order_release);
-    self->wakeable_->wake_self();
+    self->helped_->wake_self();
   }
 }
 

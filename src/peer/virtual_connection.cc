@@ -68,6 +68,15 @@ void VirtualConnection::be_network(Proc proc, channel::ucx::Network* network, st
   reason_ = std::move(reason);
 }
 
+void VirtualConnection::be_parted(std::string reason) {
+  be_nothing(proc_, std::move(reason));
+  ring_ = channel::ring::Sender();
+  network_ = nullptr;
+  link_ = nullptr;
+  straight_ = single_copy_ = false;
+  lost_ = true;
+}
+
 void VirtualConnection::allow_single_copy(bool yes, std::string reason) {
   single_copy_ = single_copy_known_ = yes;
   reason_ = std::move(reason);

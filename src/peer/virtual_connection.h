@@ -119,6 +119,8 @@ class VirtualConnection {
   void be_ring(Proc proc, channel::ring::Sender sender, const channel::ring::Receiver* from, int pid);
   void be_fake(Proc proc, channel::fake::FakeEnd* end);
   void be_network(Proc proc, channel::ucx::Network* network, std::string reason);
+  // For ever: nothing is queued, and nothing more can be sent.
+  void be_parted(std::string reason);
   void allow_single_copy(bool yes, std::string reason);
   // Sends what is queued as far as there is room; returns the number of messages finished.
   int flush();

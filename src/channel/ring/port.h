@@ -7,6 +7,8 @@
 // HintLine. Hints are advice; one that is lost is found before we sleep, in the sender's `opened` byte.
 #pragma once
 
+#include <linux/futex.h>
+
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -59,6 +61,9 @@ class Port final : public base::Poller, public base::Sleeper {
   void disarm() override;
   void sleep(int timeout_us) override;
   void wake_self() override;
+  // For who sleeps in several ports: can we be woken in this one, and by which word, since arm()?
+  bool wakeable() const { return mapping_.properties().wakeable; }
+  futex_waitv wake_word() const { return {wake_seen_, reinterpret_cast<uintptr_t>(wake_), FUTEX_32, 0}; }
 
   // Reads no more from that section, and tells it so.
   void close(uint32_t section);
