@@ -26,6 +26,7 @@ enum class FrameType : uint8_t {
   kSignal,      // number of a signal for every rank
   kStop,        // SIGTERM now, SIGKILL after so many milliseconds
   kQuit,        // end every descendant, then yourself
+  kSpawned,     // rank, text: why not; empty: they run
   // to mpiexec
   kHello,       // text: magic and version
   kOutput,      // rank, stream (1 or 2), text
@@ -35,8 +36,11 @@ enum class FrameType : uint8_t {
   kExited,      // rank, wait status, RankEnd
   kTrouble,     // rank or -1, exit code, text: what went wrong on this host
   kNote,        // text for -verbose
+  kSpawn,       // rank, 0, a SpawnRequest (start.h)
+  kStarted,     // all ranks of this host run
+  kGuests,      // rank, how many processes of other jobs it is connected with
 };
-inline constexpr uint8_t kFrameTypeMax = static_cast<uint8_t>(FrameType::kNote);
+inline constexpr uint8_t kFrameTypeMax = static_cast<uint8_t>(FrameType::kGuests);
 inline constexpr uint32_t kFrameLimit = 256u << 20;
 
 // How far a rank had come in MPI when it ended.

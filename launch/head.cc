@@ -147,6 +147,7 @@ void Head::host_closed(size_t index) {
   host.exited = host.ranks;
   if (!lost || quitting_) return;
   lost_local_ = true;
+  if (spawn_failed(index, "host " + host.name + " cannot be reached, or its proxy ended")) return;
   if (host.greeted)
     stop(1, "the proxy on host " + host.name + " ended before its processes; ending the job");
   else
@@ -160,9 +161,10 @@ void Head::give_up_silent_hosts() {
   start_by_ns_ = 0;
   for (size_t i = 0; i < hosts_.size(); ++i) {
     if (hosts_[i].greeted || !hosts_[i].control.open()) continue;
-    stop(1, "host " + hosts_[i].name + " has not answered within " +
-                std::to_string(wireup::param_start_timeout_s.get()) +
-                " s (VICINITY_START_TIMEOUT_S): the launcher command is still trying; see -launcher");
+    if (!spawn_failed(i, "host " + hosts_[i].name + " has not answered in time"))
+      stop(1, "host " + hosts_[i].name + " has not answered within " +
+                  std::to_string(wireup::param_start_timeout_s.get()) +
+                  " s (VICINITY_START_TIMEOUT_S): the launcher command is still trying; see -launcher");
     if (hosts_[i].pid > 0) kill(hosts_[i].pid, SIGKILL);
     host_closed(i);
   }
@@ -185,10 +187,10 @@ void Head::read_stdin() {
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   const size_t length = got > 0 ? static_cast<size_t>(got) : 0;  // an error ends the input too
   if (length == 0) stdin_open_ = false;
-  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+  for (size_t rank = 0; rank < jobs_[0].ranks; ++rank) {
     if (options_.stdin_rank != kStdinAll && options_.stdin_rank != static_cast<int>(rank)) continue;
     if (ranks_[rank].exited) continue;
-    send(static_cast<size_t>(plan_.ranks[rank].host),
+    send(ranks_[rank].host,
          FrameWriter(FrameType::kStdin).number(static_cast<uint32_t>(rank)).text({bytes, length}).take());
     stdin_in_flight_ += length;
   }

@@ -19,9 +19,12 @@ void Head::say(const std::string& text) {
   output_.sink(2).add(0, "", "mpiexec: " + text + "\n", false);
 }
 
-std::string Head::who(int rank) const {
-  return "rank " + std::to_string(rank) + " on " +
-         hosts_[static_cast<size_t>(plan_.ranks[static_cast<size_t>(rank)].host)].name;
+std::string Head::who(int number) const {
+  const auto rank = static_cast<size_t>(number);
+  const Host& host = hosts_[ranks_[rank].host];
+  std::string text = "rank " + std::to_string(rank - jobs_[host.job].first_rank);
+  if (host.job > 0) text += " of spawned job " + std::to_string(host.job);
+  return text + " on " + host.name;
 }
 
 // Ends the job early. The first reason is the one that is told and whose code counts.
@@ -40,31 +43,40 @@ void Head::handle(size_t host, const Frame& frame) {
   if (frame.type == FrameType::kHello) return greet(host, reader);
   if (frame.type == FrameType::kBarrierIn) return barrier_in(host, frame.payload);
   if (frame.type == FrameType::kNote) return say(hosts_[host].name + ": " + std::string(reader.text()));
+  if (frame.type == FrameType::kStarted) return host_started(host);
+  if (frame.type == FrameType::kSpawn) return spawn(host, frame.payload);
   const int first = reader.signed_number();
   if (frame.type == FrameType::kStdinTaken) {
     stdin_in_flight_ -= std::min(stdin_in_flight_, static_cast<size_t>(first));
     return;
   }
   const int second = reader.signed_number();
+  // All others are about a rank of that host, as its job numbers it; kTrouble may be about none.
+  const Job& job = jobs_[hosts_[host].job];
+  const bool known = first >= 0 && static_cast<size_t>(first) < job.ranks &&
+                     ranks_[job.first_rank + static_cast<size_t>(first)].host == host;
+  const int rank = known ? static_cast<int>(job.first_rank) + first : -1;
   if (frame.type == FrameType::kTrouble) {
-    const std::string about =
-        first >= 0 && first < static_cast<int>(ranks_.size()) ? who(first) : "host " + hosts_[host].name;
-    return stop(second, about + ": " + std::string(reader.text()));
+    const std::string why(reader.text());
+    if (spawn_failed(host, why)) return;
+    return stop(second, (known ? who(rank) : "host " + hosts_[host].name) + ": " + why);
   }
-  // All others are about a rank of that host.
-  if (first < 0 || first >= static_cast<int>(ranks_.size()) ||
-      plan_.ranks[static_cast<size_t>(first)].host != static_cast<int>(host))
-    return;
-  if (frame.type == FrameType::kOutput) {
+  if (known) handle_rank(rank, frame.type, second, reader);
+}
+
+void Head::handle_rank(int rank, FrameType type, int value, FrameReader& reader) {
+  if (type == FrameType::kOutput) {
     const std::string_view text = reader.text();
-    if (!text.empty()) output_.take(first, second == 2 ? 2 : 1, text, base::now_ns());
-  } else if (frame.type == FrameType::kAbort) {
+    if (!text.empty()) output_.take(rank, value == 2 ? 2 : 1, text, base::now_ns());
+  } else if (type == FrameType::kAbort) {
     const std::string text(reader.text());
-    stop(second & 255 ? second & 255 : 1, who(first) + " called MPI_Abort with code " +
-                                              std::to_string(second) + (text.empty() ? "" : ": " + text) +
-                                              "; ending the job");
-  } else if (frame.type == FrameType::kExited) {
-    rank_exited(first, second, static_cast<RankEnd>(reader.number()));
+    failed(rank, value & 255 ? value & 255 : 1,
+           who(rank) + " called MPI_Abort with code " + std::to_string(value) +
+               (text.empty() ? "" : ": " + text) + "; ending the job");
+  } else if (type == FrameType::kExited) {
+    rank_exited(rank, value, static_cast<RankEnd>(reader.number()));
+  } else if (type == FrameType::kGuests) {
+    ranks_[static_cast<size_t>(rank)].apart = value == 0;
   }
 }
 
@@ -76,33 +88,39 @@ void Head::greet(size_t host, FrameReader& reader) {
               "` instead of `" + expected + "`");
 }
 
-// Every host gets what all others have put.
+// Every host gets what all others of its job have put.
 void Head::barrier_in(size_t index, const std::string& payload) {
   hosts_[index].in_barrier = true;
   hosts_[index].pairs = payload;
-  if (!std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.in_barrier; }))
-    return check_lost_barrier();
-  for (size_t to = 0; to < hosts_.size(); ++to) {
+  const size_t job = hosts_[index].job;
+  const auto awaited = [job](const Host& host) { return host.job == job && !host.in_barrier; };
+  if (std::any_of(hosts_.begin(), hosts_.end(), awaited)) return check_lost_barrier(job);
+  std::vector<size_t> members;
+  for (size_t i = 0; i < hosts_.size(); ++i)
+    if (hosts_[i].job == job) members.push_back(i);
+  for (size_t to : members) {
     FrameWriter frame(FrameType::kBarrierOut);
-    frame.number(static_cast<uint32_t>(hosts_.size() - 1));
-    for (size_t from = 0; from < hosts_.size(); ++from)
+    frame.number(static_cast<uint32_t>(members.size() - 1));
+    for (size_t from : members)
       if (from != to) frame.raw(hosts_[from].pairs);
     send(to, frame.take());
   }
-  for (Host& host : hosts_) {
-    host.in_barrier = false;
-    host.pairs.clear();
+  for (size_t member : members) {
+    hosts_[member].in_barrier = false;
+    hosts_[member].pairs.clear();
   }
 }
 
 // A barrier that some ranks have entered and a rank that has ended can never reach.
-void Head::check_lost_barrier() {
-  if (std::none_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.in_barrier; })) return;
-  for (size_t rank = 0; rank < ranks_.size(); ++rank)
-    if (ranks_[rank].exited)
-      return stop(
-          1, who(static_cast<int>(rank)) + " " +
-                 ended_too_early(ranks_[rank].finalized ? RankEnd::kFinalized : RankEnd::kNeverInMpi));
+void Head::check_lost_barrier(size_t job) {
+  const auto waits = [job](const Host& host) { return host.job == job && host.in_barrier; };
+  if (std::none_of(hosts_.begin(), hosts_.end(), waits)) return;
+  for (size_t i = 0; i < jobs_[job].ranks; ++i) {
+    const size_t rank = jobs_[job].first_rank + i;
+    if (!ranks_[rank].exited) continue;
+    const RankEnd end = ranks_[rank].finalized ? RankEnd::kFinalized : RankEnd::kNeverInMpi;
+    return failed(static_cast<int>(rank), 1, who(static_cast<int>(rank)) + " " + ended_too_early(end));
+  }
 }
 
 void Head::rank_exited(int number, int wait_status, RankEnd end) {
@@ -111,13 +129,22 @@ void Head::rank_exited(int number, int wait_status, RankEnd end) {
   rank.exited = true;
   rank.finalized = end == RankEnd::kFinalized;
   --alive_;
-  ++hosts_[static_cast<size_t>(plan_.ranks[static_cast<size_t>(number)].host)].exited;
+  Host& host = hosts_[rank.host];
+  ++host.exited;
   output_.rank_ended(number);
-  if (stopping_) return;
+  const bool ended = jobs_[host.job].ended;
+  // The proxies of a spawned job have nothing more to do; those of the first wait for all.
+  if (host.job > 0 && host.exited == host.ranks) send(rank.host, FrameWriter(FrameType::kQuit).take());
+  if (stopping_ || ended) return;
   if (wait_status != 0) return ended_badly(number, wait_status, end);
   if (end == RankEnd::kInsideMpi)
-    return stop(1, who(number) + " ended without calling MPI_Finalize; ending the job");
-  check_lost_barrier();
+    return failed(number, 1, who(number) + " ended without calling MPI_Finalize; ending the job");
+  if (host.job > 0 && end == RankEnd::kNeverInMpi)
+    return failed(number, 1,
+                  who(number) +
+                      " ended without calling MPI_Init, while those who have spawned it wait "
+                      "for it in MPI_Comm_spawn; ending the job");
+  check_lost_barrier(host.job);
 }
 
 void Head::ended_badly(int rank, int wait_status, RankEnd end) {
@@ -125,9 +152,9 @@ void Head::ended_badly(int rank, int wait_status, RankEnd end) {
     const int signal = WTERMSIG(wait_status);
     // What the user sent needs no explanation.
     if (signal == passed_signal_) return stop(128 + signal, "");
-    return stop(128 + signal, who(rank) + " was killed by signal " + std::to_string(signal) + " (" +
-                                  signal_name(signal) + ")" +
-                                  (WCOREDUMP(wait_status) ? ", core dumped" : "") + "; ending the job");
+    return failed(rank, 128 + signal,
+                  who(rank) + " was killed by signal " + std::to_string(signal) + " (" + signal_name(signal) +
+                      ")" + (WCOREDUMP(wait_status) ? ", core dumped" : "") + "; ending the job");
   }
   const int code = WEXITSTATUS(wait_status);
   const std::string text = who(rank) + " ended with exit code " + std::to_string(code);
@@ -137,7 +164,8 @@ void Head::ended_badly(int rank, int wait_status, RankEnd end) {
     exit_code_ = exit_code_ ? exit_code_ : code;
     return;
   }
-  stop(code, text + (end == RankEnd::kInsideMpi ? " without calling MPI_Finalize" : "") + "; ending the job");
+  failed(rank, code,
+         text + (end == RankEnd::kInsideMpi ? " without calling MPI_Finalize" : "") + "; ending the job");
 }
 
 void Head::read_signals() {

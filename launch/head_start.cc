@@ -30,7 +30,11 @@ Head::Head(const Options& options, const Plan& plan)
   gethostname(own, sizeof own - 1);
   for (size_t i = 0; i < hosts_.size(); ++i)
     hosts_[i].name = plan.hosts[i] == "localhost" ? own : plan.hosts[i];
-  for (const PlannedRank& rank : plan.ranks) ++hosts_[static_cast<size_t>(rank.host)].ranks;
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    ranks_[i].host = static_cast<size_t>(plan.ranks[i].host);
+    ++hosts_[ranks_[i].host].ranks;
+  }
+  jobs_.push_back({.ranks = ranks_.size(), .silent_hosts = hosts_.size()});
   stdin_open_ = options.stdin_rank != kStdinNone;
   if (options.timeout_s > 0) timeout_at_ns_ = base::now_ns() + static_cast<int64_t>(options.timeout_s * 1e9);
 }
@@ -46,40 +50,52 @@ std::string Head::job_name() const {
   return name;
 }
 
-bool Head::start_hosts() {
+// One for each host from this one on.
+base::Status Head::start_proxies(size_t first_host) {
   const std::string launcher = options_.launcher.empty() ? wireup::param_launcher.get() : options_.launcher;
-  const std::string job = job_name();
-  for (size_t i = 0; i < hosts_.size(); ++i) {
+  for (size_t i = first_host; i < hosts_.size(); ++i) {
     auto proxy = start_proxy(hosts_[i].name, launcher);
-    if (!proxy.ok()) {
-      stop(1, base::failure_text(proxy.status().code()));
-      return false;
-    }
+    if (!proxy.ok()) return proxy.status();
     hosts_[i].pid = proxy->pid;
     hosts_[i].control = std::move(proxy->control);
   }
   start_by_ns_ = base::now_ns() + wireup::param_start_timeout_s.get() * 1'000'000'000;
+  return base::kOk;
+}
+
+Start Head::common_start(const Plan& plan, const std::string& job) const {
   Start common;
   common.job = job;
-  common.mapping = process_mapping(plan_);
-  common.size = static_cast<int>(plan_.ranks.size());
-  common.universe_size = plan_.universe_size;
+  common.mapping = process_mapping(plan);
+  common.size = static_cast<int>(plan.ranks.size());
+  common.universe_size = plan.universe_size;
   common.bind_to = options_.bind_to;
   common.map_by = options_.map_by == "slot" || options_.map_by == "node" ? "" : options_.map_by;
   common.claim_cpus = wireup::param_claim_cpus.get();
   common.verbose = options_.verbose;
-  std::vector<Start> starts(hosts_.size(), common);
+  return common;
+}
+
+std::vector<std::string> Head::inherited_environment() const {
+  std::vector<std::string> entries;
+  for (char** entry = environ; *entry; ++entry) entries.emplace_back(*entry);
+  return entries;
+}
+
+bool Head::start_hosts() {
+  job_name_ = job_name();
+  if (auto status = start_proxies(0); !status.ok()) {
+    stop(1, base::failure_text(status.code()));
+    return false;
+  }
+  std::vector<Start> starts(hosts_.size(), common_start(plan_, job_name_));
   for (size_t rank = 0; rank < plan_.ranks.size(); ++rank) {
     const PlannedRank& planned = plan_.ranks[rank];
     const bool has_stdin = options_.stdin_rank == kStdinAll || options_.stdin_rank == static_cast<int>(rank);
     starts[static_cast<size_t>(planned.host)].ranks.push_back(
         {static_cast<int>(rank), planned.app, has_stdin});
   }
-  const std::vector<std::string> inherited = [] {
-    std::vector<std::string> entries;
-    for (char** entry = environ; *entry; ++entry) entries.emplace_back(*entry);
-    return entries;
-  }();
+  const std::vector<std::string> inherited = inherited_environment();
   std::error_code error;
   const std::filesystem::path here = std::filesystem::current_path(error);
   for (size_t i = 0; i < hosts_.size(); ++i) {

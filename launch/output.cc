@@ -18,10 +18,10 @@ constexpr size_t kPartialLimit = 64 * 1024;  // a "line" longer than this is pas
 // A pipe or terminal that poll() calls writable takes this much without blocking.
 constexpr size_t kWriteBytes = 4096;
 
-std::string file_name(const std::string& pattern, int rank) {
+std::string file_name(const std::string& pattern, const std::string& rank) {
   const size_t at = pattern.find("%r");
-  if (at == std::string::npos) return pattern + "." + std::to_string(rank);
-  return pattern.substr(0, at) + std::to_string(rank) + pattern.substr(at + 2);
+  if (at == std::string::npos) return pattern + "." + rank;
+  return pattern.substr(0, at) + rank + pattern.substr(at + 2);
 }
 
 void write_file(int fd, std::string_view text) {
@@ -67,25 +67,43 @@ void Sink::write_all() {
 }
 
 Output::Output(const Settings& settings, int ranks)
-    : settings_(settings), sources_(static_cast<size_t>(ranks) * 2) {}
+    : settings_(settings), sources_(static_cast<size_t>(ranks) * 2) {
+  for (size_t i = 0; i < sources_.size(); ++i) sources_[i].label = std::to_string(i / 2);
+}
+
+base::Status Output::open_file(size_t index) {
+  Source& from = sources_[index];
+  const std::string& pattern = index % 2 ? settings_.error_pattern : settings_.output_pattern;
+  if (pattern.empty()) return base::kOk;
+  const std::string name = file_name(pattern, from.label);
+  from.file.reset(open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (from.file.open()) return base::kOk;
+  return base::fail(base::kArgument, "cannot write output file `%s`: %s", name.c_str(), strerror(errno));
+}
 
 base::Status Output::open_files() {
-  for (size_t i = 0; i < sources_.size(); ++i) {
-    const std::string& pattern = i % 2 ? settings_.error_pattern : settings_.output_pattern;
-    if (pattern.empty()) continue;
-    const std::string name = file_name(pattern, static_cast<int>(i / 2));
-    sources_[i].file.reset(open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (!sources_[i].file.open())
-      return base::fail(base::kArgument, "cannot write output file `%s`: %s", name.c_str(), strerror(errno));
-  }
+  for (size_t i = 0; i < sources_.size(); ++i)
+    if (base::Status status = open_file(i); !status.ok()) return status;
   return base::kOk;
 }
+
+void Output::add(int ranks, int job) {
+  for (int rank = 0; rank < ranks; ++rank)
+    for (int stream = 0; stream < 2; ++stream) {
+      sources_.emplace_back();
+      sources_.back().label = std::to_string(job) + ":" + std::to_string(rank);
+      // What cannot be written to a file is shown.
+      if (!open_file(sources_.size() - 1).ok()) base::forget_failure();
+    }
+}
+
+std::string Output::label(int rank) { return settings_.label ? "[" + source(rank, 1).label + "] " : ""; }
 
 void Output::take(int rank, int stream, std::string_view text, int64_t now_ns) {
   Source& from = source(rank, stream);
   if (from.file.open()) return write_file(from.file.get(), text);
   const int key = rank * 2 + stream;
-  const std::string label = settings_.label ? "[" + std::to_string(rank) + "] " : "";
+  const std::string label = this->label(rank);
   // With one process nothing can mix, so nothing waits.
   if (sources_.size() == 2 && !settings_.label)
     return sink(stream).add(key, label, text, text.back() != '\n');
@@ -106,8 +124,7 @@ void Output::take(int rank, int stream, std::string_view text, int64_t now_ns) {
 void Output::show_partial(int rank, int stream) {
   Source& from = source(rank, stream);
   if (from.partial.empty()) return;
-  sink(stream).add(rank * 2 + stream, settings_.label ? "[" + std::to_string(rank) + "] " : "", from.partial,
-                   true);
+  sink(stream).add(rank * 2 + stream, label(rank), from.partial, true);
   from.partial.clear();
   --partials_;
 }

@@ -38,6 +38,8 @@ class Output {
   };
   Output(const Settings& settings, int ranks);
   base::Status open_files();
+  // Processes that were spawned, numbered after all others; their lines are labelled `job:rank`.
+  void add(int ranks, int job);
 
   void take(int rank, int stream, std::string_view text, int64_t now_ns);
   void rank_ended(int rank);
@@ -50,6 +52,7 @@ class Output {
 
  private:
   struct Source {
+    std::string label;  // without brackets
     std::string partial;
     int64_t since_ns = 0;
     Descriptor file;
@@ -57,6 +60,8 @@ class Output {
   Source& source(int rank, int stream) {
     return sources_[static_cast<size_t>(rank) * 2 + static_cast<size_t>(stream - 1)];
   }
+  base::Status open_file(size_t index);
+  std::string label(int rank);
   void show_partial(int rank, int stream);
 
   Settings settings_;

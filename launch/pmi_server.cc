@@ -17,6 +17,7 @@ using wireup::Shape;
 PmiServer::PmiServer(const Start& job)
     : job_(job.job), universe_size_(job.universe_size), clients_(job.ranks.size()) {
   for (size_t i = 0; i < clients_.size(); ++i) clients_[i].appnum = job.ranks[i].app;
+  for (const auto& [key, value] : job.preput) values_[key] = value;
   // A mapping that is too long for a value is left out; clients then compare host names.
   if (job.mapping.size() < static_cast<size_t>(pmi1::kValueMax)) values_["PMI_process_mapping"] = job.mapping;
 }
@@ -35,14 +36,9 @@ Status PmiServer::receive(int local, std::string_view bytes) {
 
 Status PmiServer::handle_line(int local, std::string_view line) {
   Client& client = clients_[static_cast<size_t>(local)];
-  if (client.inside_mcmd) {
-    if (line != "endcmd") return base::kOk;
-    client.inside_mcmd = false;
-    refuse(client, "spawn_result", "this mpiexec does not start processes for MPI_Comm_spawn");
-    return base::kOk;
-  }
-  if (line.starts_with("mcmd=")) {
-    client.inside_mcmd = true;
+  if (client.spawn.inside()) return spawn_line(local, line);
+  if (line == "mcmd=spawn") {
+    client.spawn.begin();
     return base::kOk;
   }
   auto request = wireup::parse_pmi1(line);
@@ -56,6 +52,26 @@ Status PmiServer::handle_line(int local, std::string_view line) {
   refuse(client, (request->command.substr(0, 64) + "_result").c_str(),
          "this mpiexec does not know this request");
   return base::kOk;
+}
+
+Status PmiServer::spawn_line(int local, std::string_view line) {
+  Client& client = clients_[static_cast<size_t>(local)];
+  auto complete = client.spawn.line(line);
+  VICINITY_TRY(complete.status());
+  if (!*complete) return base::kOk;
+  if (client.progress != RankEnd::kInsideMpi) return fail(kOther, "sent `spawn` outside of MPI");
+  Pairs preput = client.spawn.preput();
+  spawns_.push_back({local, client.spawn.take_commands(), std::move(preput)});
+  return base::kOk;
+}
+
+void PmiServer::answer_spawn(int local, const std::string& trouble) {
+  Client& client = clients_[static_cast<size_t>(local)];
+  if (trouble.empty()) return answer(client, pmi1::kSpawn, {"0"});
+  std::string words = trouble;
+  for (char& c : words) c = c == '=' ? ':' : static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
+  auto line = wireup::format_pmi1({pmi1::kSpawn.reply, {{"rc", "-1"}, {"msg", words}}});
+  if (line.ok()) client.output += *line;
 }
 
 Status PmiServer::handle(int local, const Shape& shape, const Message& request) {
@@ -92,6 +108,9 @@ Status PmiServer::handle(int local, const Shape& shape, const Message& request) 
   } else if (is(pmi1::kFinalize)) {
     client.progress = RankEnd::kFinalized;
     answer(client, shape);
+  } else if (is(pmi1::kGuests)) {
+    auto count = wireup::parse_number(*request.find("count"));
+    if (count.ok()) guests_.emplace_back(local, *count);
   } else {
     auto code = wireup::parse_number(*request.find("exitcode"));
     const std::string* message = request.find("message");

@@ -14,6 +14,7 @@
 #include "launch/frame.h"
 #include "launch/start.h"
 #include "wireup/pmi_messages.h"
+#include "wireup/pmi_spawn.h"
 
 namespace vicinity::launch {
 
@@ -48,6 +49,17 @@ class PmiServer {
   void release(const Pairs& pairs);
   std::optional<AbortRequest> take_abort() { return std::exchange(abort_, std::nullopt); }
 
+  // A rank that asks for more processes waits for the answer; `trouble` is empty when they run.
+  struct Spawn {
+    int local;
+    std::vector<wireup::SpawnCommand> commands;
+    wireup::Pairs preput;
+  };
+  std::vector<Spawn> take_spawns() { return std::exchange(spawns_, {}); }
+  void answer_spawn(int local, const std::string& trouble);
+  // (local, connected processes of other jobs), newest last.
+  std::vector<std::pair<int, int>> take_guests() { return std::exchange(guests_, {}); }
+
  private:
   struct Client {
     std::string input, output;
@@ -55,8 +67,9 @@ class PmiServer {
     int appnum = 0;
     size_t bytes = 0;  // of the pairs that it has put
     bool waits = false;
-    bool inside_mcmd = false;  // between "mcmd=spawn" and "endcmd"
+    wireup::SpawnReader spawn;
   };
+  base::Status spawn_line(int local, std::string_view line);
   base::Status handle_line(int local, std::string_view line);
   base::Status handle(int local, const wireup::Shape& shape, const wireup::Message& request);
   base::Status put(int local, const wireup::Message& request);
@@ -73,6 +86,8 @@ class PmiServer {
   size_t waiting_ = 0;
   bool full_reported_ = false;
   std::optional<AbortRequest> abort_;
+  std::vector<Spawn> spawns_;
+  std::vector<std::pair<int, int>> guests_;
 };
 
 }  // namespace vicinity::launch

@@ -86,7 +86,30 @@ TEST_F(PmiServerTest, RefusesKindly) {
   EXPECT_NE(ask(0, "cmd=put kvsname=j key=a value=" + std::string(1024, 'x')).find("rc=-1"),
             std::string::npos);
   EXPECT_NE(ask(0, "cmd=publish_name service=x").find("rc=-1"), std::string::npos);
-  EXPECT_NE(ask(0, "mcmd=spawn\nnprocs=1\nendcmd").find("cmd=spawn_result rc=-1"), std::string::npos);
+}
+
+TEST_F(PmiServerTest, SpawnIsCollectedAndAnswered) {
+  init_both();
+  auto one = vicinity::wireup::format_spawn({2, {"./a", "two words"}, {{"wdir", "/x"}}}, 0, 2, {{"k", "v"}});
+  auto two = vicinity::wireup::format_spawn({3, {"./b"}, {}}, 1, 2, {{"k", "v"}});
+  ASSERT_TRUE(one.ok() && two.ok());
+  EXPECT_TRUE(server_.receive(0, *one).ok());
+  EXPECT_TRUE(server_.take_spawns().empty());
+  EXPECT_TRUE(server_.receive(0, *two).ok());
+  const auto spawns = server_.take_spawns();
+  ASSERT_EQ(spawns.size(), 1u);
+  ASSERT_EQ(spawns[0].commands.size(), 2u);
+  EXPECT_EQ(spawns[0].commands[0].processes, 2);
+  EXPECT_EQ(spawns[0].commands[0].argv, (std::vector<std::string>{"./a", "two words"}));
+  EXPECT_EQ(spawns[0].commands[0].info, (Pairs{{"wdir", "/x"}}));
+  EXPECT_EQ(spawns[0].commands[1].processes, 3);
+  EXPECT_EQ(spawns[0].preput.at(0), (std::pair<std::string, std::string>{"k", "v"}));
+  server_.answer_spawn(0, "no such=program");
+  EXPECT_EQ(std::exchange(server_.output(0), ""), "cmd=spawn_result rc=-1 msg=no such:program\n");
+  server_.answer_spawn(0, "");
+  EXPECT_EQ(std::exchange(server_.output(0), ""), "cmd=spawn_result rc=0\n");
+  EXPECT_FALSE(server_.receive(0, "mcmd=spawn\nnprocs=0\n").ok());
+  EXPECT_FALSE(server_.receive(1, "mcmd=spawn\nnonsense\n").ok());
 }
 
 TEST_F(PmiServerTest, AbortIsReported) {

@@ -170,6 +170,8 @@ void Proxy::handle(const Frame& frame) {
     case FrameType::kQuit:
       quit_ = true;
       return;
+    case FrameType::kSpawned:
+      return answer_spawn(reader);
     default:
       return;  // frames of the other direction
   }
@@ -227,6 +229,15 @@ void Proxy::after_pmi() {
              .number(static_cast<uint32_t>(abort->exit_code))
              .text(abort->message)
              .take());
+  for (auto& spawn : pmi_->take_spawns())
+    send(SpawnRequest{job_->ranks[static_cast<size_t>(spawn.local)].rank, std::move(spawn.commands),
+                      std::move(spawn.preput)}
+             .encode());
+  for (const auto& [local, count] : pmi_->take_guests())
+    send(FrameWriter(FrameType::kGuests)
+             .number(static_cast<uint32_t>(job_->ranks[static_cast<size_t>(local)].rank))
+             .number(static_cast<uint32_t>(count))
+             .take());
   check_lost_barrier();
   if (!pmi_->barrier_is_full()) return;
   const Pairs pairs = pmi_->take_pairs();
@@ -248,6 +259,16 @@ void Proxy::barrier_out(FrameReader& reader) {
   if (!reader.complete()) return trouble(-1, 1, "a barrier message is damaged");
   pmi_->release(pairs);
   for (size_t i = 0; i < ranks_.size(); ++i) write_pmi(i);
+}
+
+void Proxy::answer_spawn(FrameReader& reader) {
+  const int number = reader.signed_number();
+  const std::string why(reader.text());
+  for (size_t i = 0; pmi_ && reader.ok() && i < ranks_.size(); ++i) {
+    if (job_->ranks[i].rank != number) continue;
+    pmi_->answer_spawn(static_cast<int>(i), why);
+    write_pmi(i);
+  }
 }
 
 void Proxy::read_output(size_t index, Source source) {

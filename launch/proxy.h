@@ -67,6 +67,7 @@ class Proxy {
   void take_input(FrameReader& reader);
   void write_input(size_t index);
   void barrier_out(FrameReader& reader);
+  void answer_spawn(FrameReader& reader);
   void reap();
   void rank_ended(size_t index, int wait_status);
   void signal_all(int signal);

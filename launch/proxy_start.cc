@@ -22,6 +22,7 @@ void Proxy::start(std::string_view payload) {
   ranks_.resize(job_->ranks.size());
   const auto cpus = choose_cpus();
   for (size_t i = 0; i < ranks_.size() && !quit_; ++i) start_rank(i, cpus[i]);
+  if (!quit_) send(FrameWriter(FrameType::kStarted).take());
 }
 
 // Default: a core per rank when there are enough of them that no other job has claimed; of more ranks the
@@ -63,6 +64,7 @@ std::vector<std::string> Proxy::environment_of(size_t index) const {
   environment.set("PMI_RANK", number);
   environment.set("PMI_ID", number);
   environment.set("PMI_SIZE", std::to_string(job_->size));
+  if (!job_->preput.empty()) environment.set("PMI_SPAWNED", "1");
   environment.set("MPI_LOCALNRANKS", std::to_string(ranks_.size()));
   environment.set("MPI_LOCALRANKID", std::to_string(index));
   environment.set("VICINITY_MPIEXEC", VICINITY_VERSION);

@@ -2,13 +2,33 @@
 // Encoding and checked decoding of the start message.
 #include "launch/start.h"
 
+#include <utility>
+
 namespace vicinity::launch {
+namespace {
+
+void write_pairs(FrameWriter& out, const wireup::Pairs& pairs) {
+  out.number(static_cast<uint32_t>(pairs.size()));
+  for (const auto& [key, value] : pairs) out.text(key).text(value);
+}
+
+wireup::Pairs read_pairs(FrameReader& in) {
+  wireup::Pairs pairs;
+  for (uint32_t count = in.number(); count > 0 && in.ok(); --count) {
+    std::string key(in.text());
+    pairs.emplace_back(std::move(key), in.text());
+  }
+  return pairs;
+}
+
+}  // namespace
 
 std::string Start::encode() const {
   FrameWriter out(FrameType::kStart);
   out.text(job).text(host).text(mapping).text(bind_to).text(map_by);
   out.number(static_cast<uint32_t>(size)).number(static_cast<uint32_t>(universe_size));
   out.number(keep_environment).number(claim_cpus).number(verbose);
+  write_pairs(out, preput);
   out.number(static_cast<uint32_t>(apps.size()));
   for (const App& app : apps) out.texts(app.argv).texts(app.environment).text(app.directory).text(app.path);
   out.number(static_cast<uint32_t>(ranks.size()));
@@ -32,6 +52,7 @@ base::Result<Start> Start::decode(std::string_view payload) {
   start.keep_environment = in.number() != 0;
   start.claim_cpus = in.number() != 0;
   start.verbose = in.number() != 0;
+  start.preput = read_pairs(in);
   for (uint32_t count = in.number(); count > 0 && in.ok(); --count) {
     App app;
     app.argv = in.texts();
@@ -54,6 +75,36 @@ base::Result<Start> Start::decode(std::string_view payload) {
   }
   if (!in.complete()) return base::fail(base::kOther, "the start message is damaged");
   return start;
+}
+
+std::string SpawnRequest::encode() const {
+  FrameWriter out(FrameType::kSpawn);
+  out.number(static_cast<uint32_t>(rank)).number(0).number(static_cast<uint32_t>(commands.size()));
+  for (const wireup::SpawnCommand& command : commands) {
+    out.number(static_cast<uint32_t>(command.processes)).texts(command.argv);
+    write_pairs(out, command.info);
+  }
+  write_pairs(out, preput);
+  return out.take();
+}
+
+base::Result<SpawnRequest> SpawnRequest::decode(std::string_view payload) {
+  FrameReader in(payload);
+  SpawnRequest request;
+  request.rank = in.signed_number();
+  in.number();
+  for (uint32_t count = in.number(); count > 0 && in.ok(); --count) {
+    wireup::SpawnCommand command;
+    command.processes = in.signed_number();
+    command.argv = in.texts();
+    command.info = read_pairs(in);
+    if (in.ok() && (command.argv.empty() || command.processes < 1))
+      return base::fail(base::kOther, "a spawn request without a program");
+    request.commands.push_back(std::move(command));
+  }
+  request.preput = read_pairs(in);
+  if (!in.complete()) return base::fail(base::kOther, "the spawn request is damaged");
+  return request;
 }
 
 }  // namespace vicinity::launch

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "launch/frame.h"
+#include "wireup/spawn.h"
 
 namespace vicinity::launch {
 
@@ -36,11 +37,22 @@ struct Start {
   bool keep_environment = false;  // other host: its own environment stays below the one sent
   bool claim_cpus = true;
   bool verbose = false;
+  wireup::Pairs preput;  // values that ranks find in the store; a job that was spawned has some
   std::vector<App> apps;
   std::vector<LocalRank> ranks;
 
   std::string encode() const;  // a whole frame
   static base::Result<Start> decode(std::string_view payload);
+};
+
+// What a rank asks for when its program spawns others.
+struct SpawnRequest {
+  int rank = 0;
+  std::vector<wireup::SpawnCommand> commands;
+  wireup::Pairs preput;
+
+  std::string encode() const;  // a whole frame
+  static base::Result<SpawnRequest> decode(std::string_view payload);
 };
 
 }  // namespace vicinity::launch

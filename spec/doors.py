@@ -107,6 +107,8 @@ def checks(function, wide=False):
     for p in parameters:
         if is_object(function, p, "in") or is_object(function, p, "inout"):
             continue
+        if function.has("rooted") and p.direction == "in":
+            continue
         if p.direction == "in" and not p.array and scalar_check(function, p):
             found.append(scalar_check(function, p))
         elif not function.has("tool"):

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/log.h"
 #include "wireup/kvs.h"
+#include "wireup/pmi_spawn.h"
 
 namespace vicinity::wireup {
 namespace {
@@ -23,6 +25,9 @@ class Pmi1 final : public KvsWireup {
   Status fence() override { return ask(pmi1::kBarrier).status(); }
   void abort(int exit_code, const char* message) override;
   Status close() override { return ask(pmi1::kFinalize).status(); }
+  Status spawn(const std::vector<SpawnCommand>& commands, const std::string& port) override;
+  std::string parent_port() override;
+  void tell_guests(size_t count) override;
 
  private:
   Status put_text(const std::string& key, const std::string& text) override {
@@ -112,6 +117,29 @@ Status Pmi1::open(const char* pmi_id) {
   if (auto universe = ask_number(pmi1::kUniverse, "size"); universe.ok() && *universe > 0)
     identity_.universe_size = *universe;
   return base::kOk;
+}
+
+Status Pmi1::spawn(const std::vector<SpawnCommand>& commands, const std::string& port) {
+  for (size_t i = 0; i < commands.size(); ++i) {
+    auto text = format_spawn(commands[i], i, commands.size(), {{kParentPort, port}});
+    if (!text.ok()) return text.status();
+    VICINITY_TRY(link_.send(*text));
+  }
+  auto reply = receive();
+  if (!reply.ok()) return reply.status();
+  return check_reply(pmi1::kSpawn, *reply);
+}
+
+std::string Pmi1::parent_port() {
+  if (!std::getenv("PMI_SPAWNED")) return "";
+  auto port = get_text(0, kParentPort);
+  return port.ok() ? *port : "";
+}
+
+void Pmi1::tell_guests(size_t count) {
+  if (identity_.launcher != "vicinity") return;
+  auto line = format_pmi1(make_request(pmi1::kGuests, {std::to_string(count)}));
+  if (line.ok()) (void)link_.send(*line);
 }
 
 void Pmi1::abort(int exit_code, const char* message) {

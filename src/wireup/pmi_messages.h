@@ -35,8 +35,12 @@ inline constexpr Shape kGet{"get", {"kvsname", "key"}, "get_result", {"rc", "val
 inline constexpr Shape kBarrier{"barrier_in", {}, "barrier_out", {}};
 inline constexpr Shape kFinalize{"finalize", {}, "finalize_ack", {}};
 inline constexpr Shape kAbort{"abort", {"exitcode"}, nullptr, {}};
-inline constexpr const Shape* kAll[] = {&kInit, &kMaxes, &kAppnum,  &kKvsName,  &kUniverse,
-                                        &kPut,  &kGet,   &kBarrier, &kFinalize, &kAbort};
+// Ours: how many processes of other jobs the sender is connected with.
+inline constexpr Shape kGuests{"vicinity_guests", {"count"}, nullptr, {}};
+inline constexpr const Shape* kAll[] = {&kInit, &kMaxes,   &kAppnum,   &kKvsName, &kUniverse, &kPut,
+                                        &kGet,  &kBarrier, &kFinalize, &kAbort,   &kGuests};
+// What is asked in several lines, `mcmd=spawn` ... `endcmd`, one block for each command (pmi_spawn.h).
+inline constexpr Shape kSpawn{"spawn", {}, "spawn_result", {"rc"}};
 // Over PMI_PORT a client first says who it is; three `set` lines (size, rank, debug) follow the reply.
 inline constexpr Shape kInitAck{"initack", {"pmiid"}, "initack", {}};
 // What our server allows. The lengths include the ending zero that C clients add.

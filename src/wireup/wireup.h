@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "wireup/spawn.h"
 
 namespace vicinity::wireup {
 
@@ -41,6 +42,14 @@ class Wireup {
   // Asks the launcher to end the whole job with this exit code. The message is shown once, by the
   // launcher where it can, else here. Does not return.
   [[noreturn]] virtual void abort(int exit_code, const char* message) = 0;
+  // Starts processes as a job of its own, which finds `port` in its parent_port(). Returns when they have
+  // been started, or says why they cannot be.
+  virtual base::Status spawn(const std::vector<SpawnCommand>& commands, const std::string& port);
+  // The port of those who have spawned this job; "": nobody has.
+  virtual std::string parent_port() { return ""; }
+  // How many processes of other jobs this one is connected with: while there are any, our death is theirs.
+  // Launchers that do not ask are not told.
+  virtual void tell_guests(size_t) {}
   // Tells the launcher that this process ends well. No call after it.
   virtual base::Status close() = 0;
   // A descriptor that becomes readable when the launcher has news (end of job), or -1.

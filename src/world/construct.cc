@@ -6,7 +6,9 @@
 #include "object/pool.h"
 #include "p2p/p2p.h"
 #include "world/context.h"
+#include "world/encounter.h"
 #include "world/errors.h"
+#include "world/instance.h"
 #include "world/topology.h"
 
 namespace vicinity::world {
@@ -33,6 +35,7 @@ Communicator* assemble(const Parts& parts) {
   object::Errhandler* handler = parts.parent ? parts.parent->errhandler : nullptr;
   comm->errhandler = object::retain(handler ? handler : &initial_handler());
   if (parts.parent) comm->session = parts.parent->session;
+  hold_guests(*comm);
   if (!parts.remote) return comm;
   // The local group as a communicator of its own, for collectives' local halves; disjoint groups share
   // its context.
@@ -45,6 +48,8 @@ Communicator* assemble(const Parts& parts) {
 }
 
 void take_down(Communicator& comm) {
+  if (instance().parent == &comm) instance().parent = nullptr;
+  release_guests(comm);
   coll::forget(comm);
   p2p::forget(comm);
   drop_topology(comm);

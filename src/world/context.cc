@@ -125,34 +125,29 @@ Result<bool> Maximum::advance() {
   return true;
 }
 
-ContextSearch::ContextSearch(Participants who, int count, bool in_background, int64_t extra0, int64_t extra1)
-    : who_(std::move(who)),
-      maximum_(who_),
-      width_(int64_t{count} * object::kLanes),
-      in_background_(in_background),
-      mine_{extra0, extra1} {
+IdSearch::IdSearch(int count, bool in_background, int64_t extra0, int64_t extra1)
+    : width_(int64_t{count} * object::kLanes), in_background_(in_background), mine_{extra0, extra1} {
   ++searches;
   propose();
 }
 
-ContextSearch::~ContextSearch() { --searches; }
+IdSearch::~IdSearch() { --searches; }
 
-void ContextSearch::propose() {
+void IdSearch::propose() {
   verifying_ = false;
   // After a clash both searches start anew; chance parts them.
   const int64_t jump = attempt_ == 0 ? 0 : base::now_ns() % (8 * int64_t{attempt_}) * object::kLanes;
   const int64_t careful = in_background_ || searches > 1 || base::threads_multiple();
-  maximum_.start({next_context + jump, careful, mine_[0], mine_[1]});
+  ballot_ = {next_context + jump, careful, mine_[0], mine_[1]};
 }
 
 // Looks at the result of a maximum: take the id, vote about it, or start again.
-Status ContextSearch::judge() {
-  const Ballot& value = maximum_.value();
+Result<bool> IdSearch::judge(const Ballot& value) {
   if (verifying_) {
-    if (value[0] == 0) return base::kOk;
+    if (value[0] == 0) return true;
     ++attempt_;
     propose();
-    return base::kOk;
+    return false;
   }
   if (value[0] > kMostContext)
     return object::fail(MPI_ERR_OTHER, "all context ids are used up after %lld communicators",
@@ -162,20 +157,24 @@ Status ContextSearch::judge() {
   extra_[1] = value[3];
   const bool free_here = value[0] >= next_context;
   next_context = std::max(next_context, value[0] + width_);
-  if (value[1] == 0) return base::kOk;
+  if (value[1] == 0) return true;
   verifying_ = true;
-  maximum_.start({free_here ? 0 : 1, 0, 0, 0});
-  return base::kOk;
+  ballot_ = {free_here ? 0 : 1, 0, 0, 0};
+  return false;
+}
+
+ContextSearch::ContextSearch(Participants who, int count, bool in_background, int64_t extra0, int64_t extra1)
+    : who_(std::move(who)), maximum_(who_), ids_(count, in_background, extra0, extra1) {
+  maximum_.start(ids_.ballot());
 }
 
 Result<bool> ContextSearch::advance() {
   while (true) {
     Result<bool> done = maximum_.advance();
     if (!done.ok() || !*done) return done;
-    const bool was_verifying = verifying_;
-    const bool settled = was_verifying ? maximum_.value()[0] == 0 : maximum_.value()[1] == 0;
-    VICINITY_TRY(judge());
-    if (settled) return true;
+    Result<bool> found = ids_.judge(maximum_.value());
+    if (!found.ok() || *found) return found;
+    maximum_.start(ids_.ballot());
   }
 }
 

@@ -76,28 +76,46 @@ class Maximum {
   object::Request* recv_ = nullptr;
 };
 
-// The search for ids: `count` consecutive contexts. The last two words of the ballot carry whatever the
-// construction wants to know besides (the greatest of all participants' values).
-class ContextSearch {
+// The search for ids, however ballots travel: `count` consecutive contexts. propose() gives our ballot,
+// judge() takes the maximum of all and says true when the id is found; else they vote, or search, once more.
+// The last two words of the first ballot are the caller's.
+class IdSearch {
  public:
-  ContextSearch(Participants who, int count, bool in_background, int64_t extra0 = 0, int64_t extra1 = 0);
-  ~ContextSearch();
-  Result<bool> advance();
+  IdSearch(int count, bool in_background, int64_t extra0, int64_t extra1);
+  ~IdSearch();
+  IdSearch(const IdSearch&) = delete;
+  IdSearch& operator=(const IdSearch&) = delete;
+
+  const Ballot& ballot() const { return ballot_; }
+  Result<bool> judge(const Ballot& value);
   uint32_t context() const { return context_; }
   int64_t extra(size_t i) const { return extra_[i]; }
 
  private:
   void propose();
-  Status judge();
 
-  Participants who_;
-  Maximum maximum_;
-  int64_t width_;
-  bool in_background_;
+  const int64_t width_;
+  const bool in_background_;
   bool verifying_ = false;
   int attempt_ = 0;
   int64_t mine_[2], extra_[2]{};
+  Ballot ballot_{};
   uint32_t context_ = 0;
+};
+
+// The search over communicators. The last two words of the ballot carry whatever the construction wants to
+// know besides (the greatest of all participants' values).
+class ContextSearch {
+ public:
+  ContextSearch(Participants who, int count, bool in_background, int64_t extra0 = 0, int64_t extra1 = 0);
+  Result<bool> advance();
+  uint32_t context() const { return ids_.context(); }
+  int64_t extra(size_t i) const { return ids_.extra(i); }
+
+ private:
+  Participants who_;
+  Maximum maximum_;
+  IdSearch ids_;
 };
 
 // Runs a search to its end.

@@ -9,6 +9,7 @@
 #include "p2p/p2p.h"
 #include "world/construct.h"
 #include "world/context.h"
+#include "world/encounter.h"
 #include "world/environment.h"
 #include "world/instance.h"
 
@@ -110,18 +111,22 @@ Status comm_free(MPI_Comm* comm) {
   return kOk;
 }
 
-// Unlike MPI_Comm_free this waits until the communication over it is through, on all sides (11.10.4).
+// Unlike MPI_Comm_free this waits until the communication over it is through, on all sides (11.10.4). Who is
+// in no other communicator with us is then let go of.
 Status comm_disconnect(MPI_Comm* comm) {
   Result<Communicator*> found = mortal(*comm);
   if (!found.ok()) return found.status();
+  std::vector<Proc> procs = (*found)->peers().procs;
   VICINITY_TRY(p2p::drain());
   VICINITY_TRY(meet(everyone(**found)));
-  return comm_free(comm);
+  VICINITY_TRY(p2p::drain());
+  VICINITY_TRY(comm_free(comm));
+  part_from(procs);
+  return kOk;
 }
 
-// No dynamic processes yet: nobody was spawned.
 Status comm_get_parent(Communicator** parent) {
-  *parent = nullptr;
+  *parent = instance().parent;
   return kOk;
 }
 

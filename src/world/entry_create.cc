@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Constructors of intracommunicators, and those that serve both kinds (MPI 5.0, 7.4.2).
 #include <string>
+#include <utility>
 
 #include "entry_world.h"
 #include "object/pool.h"
@@ -28,17 +29,22 @@ Status check_subset(const Group& group, const Group& of) {
   return kOk;
 }
 
-// The processes of `comm` with which this one shares memory, named by the lowest of their numbers in the
-// table, which is the same on both sides of an intercommunicator.
+// The processes of `comm` with which this one shares memory, named by the place of the first of them; in an
+// intercommunicator the lower group goes first, so that both sides name them alike.
 int host_color(const Communicator& comm) {
-  Proc lowest = peer::self();
-  const auto look = [&lowest](const Group& group) {
-    for (Proc proc : group.procs)
-      if (proc < lowest && peer::co_resident(proc)) lowest = proc;
+  int place = 0;
+  const auto find = [&place](const Group& group) {
+    for (Proc proc : group.procs) {
+      if (proc == peer::self() || peer::co_resident(proc)) return true;
+      ++place;
+    }
+    return false;
   };
-  look(*comm.group);
-  if (comm.inter()) look(*comm.remote);
-  return static_cast<int>(lowest);
+  const Group* groups[] = {comm.group, comm.remote};
+  if (comm.inter() && !comm.low_group) std::swap(groups[0], groups[1]);
+  for (const Group* group : groups)
+    if (group && find(*group)) break;
+  return place;
 }
 
 // The finest first level below `comm` that divides it; a host that all share does not.

@@ -7,6 +7,7 @@
 #include "peer/peer.h"
 #include "world/construct.h"
 #include "world/context.h"
+#include "world/encounter.h"
 #include "world/environment.h"
 #include "world/errors.h"
 #include "world/instance.h"
@@ -63,7 +64,7 @@ Status begin(int level) {
   grant_threads(level);
   object::environment_info().set("thread_level", thread_level_name(level));
   enter();
-  return kOk;
+  return meet_parent();
 }
 
 }  // namespace
@@ -92,6 +93,7 @@ Status finalize() {
   VICINITY_TRY(p2p::drain());
   VICINITY_TRY(meet(everyone(*all.bootstrap)));
   VICINITY_TRY(p2p::drain());
+  unpublish_all();
   end_predefined(predefined[kWorld]);
   end_predefined(predefined[kSelf]);
   all.world_ended = true;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Intercommunicators (MPI 5.0, 7.6): two groups that get to know each other through their leaders.
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,8 +10,11 @@
 #include "object/datatype.h"
 #include "object/pool.h"
 #include "p2p/p2p.h"
+#include "peer/meeting.h"
+#include "world/bridge.h"
 #include "world/construct.h"
 #include "world/context.h"
+#include "world/encounter.h"
 #include "world/instance.h"
 #include "world/introduce.h"
 
@@ -27,6 +32,20 @@ bool is_low(const Communicator& peer_comm, int remote_leader) {
   return peer_comm.inter() ? peer_comm.low_group : peer_comm.rank < remote_leader;
 }
 
+bool has_guest(const Group& group) {
+  return std::any_of(group.procs.begin(), group.procs.end(), peer::is_guest);
+}
+
+// Some of these processes may never have met, although their leaders have.
+Status meet_over(const Introduction& mine, Communicator& comm, int leader, Communicator** made) {
+  std::optional<CommBridge> bridge;
+  if (mine.bridge) bridge.emplace(*mine.bridge, mine.remote_leader, mine.tag);
+  Result<Communicator*> met = encounter(comm, leader, bridge ? &*bridge : nullptr, kOk);
+  if (!met.ok()) return met.status();
+  *made = *met;
+  return kOk;
+}
+
 }  // namespace
 
 namespace entry {
@@ -42,10 +61,12 @@ Status intercomm_create(Communicator& local_comm, int local_leader, MPI_Comm pee
     if (!mine.bridge) return fail(MPI_ERR_COMM, "argument `peer_comm` is no communicator");
     VICINITY_TRY(check_leader(remote_leader, mine.bridge->peers().size(), "remote_leader"));
     mine.low = is_low(*mine.bridge, remote_leader);
+    mine.foreign = peer::is_guest(mine.bridge->proc(remote_leader)) || has_guest(*local_comm.group);
   }
   Participants who = everyone(local_comm);
   Result<Acquaintance> other = introduce(who, local_leader, *local_comm.group, mine);
   if (!other.ok()) return other.status();
+  if (other->foreign) return meet_over(mine, local_comm, local_leader, newintercomm);
   return join(who, local_leader, mine, *other, object::retain(local_comm.group), &local_comm, newintercomm);
 }
 

@@ -34,6 +34,7 @@ struct Instance {
   wireup::Identity identity;
   bool connected = false;
   Communicator* bootstrap = nullptr;  // all processes of the table, for traffic without a parent
+  Communicator* parent = nullptr;     // to those who have spawned us, until it is freed
   int users = 0;                      // the world model counts one, each session one
   bool world_begun = false;           // MPI_Init was called
   bool world_ended = false;           // MPI_Finalize was called

@@ -14,7 +14,15 @@ namespace {
 
 using object::Lane;
 
-// A broadcast from the leader along a binomial tree over the participants, on the control lane.
+Status swap(const Introduction& mine, const std::vector<int64_t>& out, std::vector<int64_t>& in) {
+  object::Datatype& type = object::builtin(MPI_INT64_T);
+  return p2p::sendrecv(out.data(), static_cast<MPI_Count>(out.size()), type, mine.remote_leader, mine.tag,
+                       in.data(), static_cast<MPI_Count>(in.size()), type, mine.remote_leader, mine.tag,
+                       *mine.bridge, Lane::kControl);
+}
+
+}  // namespace
+
 Status spread(const Participants& who, int leader, std::vector<int64_t>& words) {
   object::Datatype& type = object::builtin(MPI_INT64_T);
   const int size = who.size();
@@ -37,27 +45,24 @@ Status spread(const Participants& who, int leader, std::vector<int64_t>& words) 
   return base::kOk;
 }
 
-Status swap(const Introduction& mine, const std::vector<int64_t>& out, std::vector<int64_t>& in) {
-  object::Datatype& type = object::builtin(MPI_INT64_T);
-  return p2p::sendrecv(out.data(), static_cast<MPI_Count>(out.size()), type, mine.remote_leader, mine.tag,
-                       in.data(), static_cast<MPI_Count>(in.size()), type, mine.remote_leader, mine.tag,
-                       *mine.bridge, Lane::kControl);
-}
-
-}  // namespace
-
 Result<Acquaintance> introduce(const Participants& who, int leader, const Group& own,
                                const Introduction& mine) {
   // First sizes and sides, then the lists.
+  constexpr int64_t kLow = 1, kForeign = 2;
   std::vector<int64_t> header(2);
-  if (mine.bridge) VICINITY_TRY(swap(mine, {own.size(), mine.low ? 1 : 0}, header));
-  if (mine.bridge) header[1] = mine.low;
+  const int64_t foreign = mine.foreign ? kForeign : 0;
+  if (mine.bridge) {
+    VICINITY_TRY(swap(mine, {own.size(), (mine.low ? kLow : 0) | foreign}, header));
+    header[1] = (mine.low ? kLow : 0) | foreign | (header[1] & kForeign);
+  }
   VICINITY_TRY(spread(who, leader, header));
+  Acquaintance other;
+  other.low = (header[1] & kLow) != 0;
+  other.foreign = (header[1] & kForeign) != 0;
+  if (other.foreign) return other;
   std::vector<int64_t> list(static_cast<size_t>(header[0]));
   if (mine.bridge) VICINITY_TRY(swap(mine, {own.procs.begin(), own.procs.end()}, list));
   VICINITY_TRY(spread(who, leader, list));
-  Acquaintance other;
-  other.low = header[1] != 0;
   other.procs.assign(list.begin(), list.end());
   return other;
 }

@@ -19,13 +19,19 @@ struct Introduction {
   int tag = 0;                     // on its control lane
   int remote_leader = 0;           // in bridge->peers()
   bool low = false;                // this side goes first when sides differ
+  bool foreign = false;            // processes of other jobs take part, as far as this side knows
 };
 
 // What everyone knows after it.
 struct Acquaintance {
   std::vector<Proc> procs;
   bool low = false;
+  bool foreign = false;  // numbers of processes mean nothing to the other side: encounter() is what helps
 };
+
+// A broadcast from the leader along a binomial tree over the participants, on the control lane. All know how
+// many words it is.
+Status spread(const Participants& who, int leader, std::vector<int64_t>& words);
 
 Result<Acquaintance> introduce(const Participants& who, int leader, const Group& own,
                                const Introduction& mine);

@@ -33,12 +33,44 @@ static void use_windows(int rank, int size, int flavor) {
   }
 }
 
+// One process and two that it spawns. `part`: they disconnect, and the children go on alone for ever.
+static void spawn(const char* program, int part) {
+  MPI_Comm inter, all;
+  int me, count, got;
+  char* words[] = {part ? "part" : "spawn", NULL};
+  MPI_Comm_get_parent(&inter);
+  const int child = inter != MPI_COMM_NULL;
+  if (!child)
+    MPI_Comm_spawn(program, words, 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, MPI_ERRCODES_IGNORE);
+  MPI_Intercomm_merge(inter, child, &all);
+  MPI_Comm_rank(all, &me);
+  MPI_Comm_size(all, &count);
+  printf("rank %d is pid %ld\n", me, (long)getpid());
+  fflush(stdout);
+  if (part) {
+    MPI_Comm_free(&all);
+    MPI_Comm_disconnect(&inter);
+    if (child)
+      for (;;) MPI_Barrier(MPI_COMM_WORLD);
+    sleep(3);  // a child is killed meanwhile
+    MPI_Finalize();
+    printf("ok\n");
+    exit(0);
+  }
+  for (;;) {
+    MPI_Sendrecv(&me, 1, MPI_INT, (me + 1) % count, 0, &got, 1, MPI_INT, (me + count - 1) % count, 0, all,
+                 MPI_STATUS_IGNORE);
+    MPI_Barrier(all);
+  }
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "forever";
   int rank, size, big = 200000;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (strcmp(what, "spawn") == 0 || strcmp(what, "part") == 0) spawn(argv[0], strcmp(what, "part") == 0);
   printf("rank %d is pid %ld\n", rank, (long)getpid());
   fflush(stdout);
   if (strcmp(what, "exit") == 0 && rank == size - 1) exit(7);   // no MPI_Finalize
