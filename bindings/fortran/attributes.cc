@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Keyvals and attributes (MPI 5.0, 7.7 and 19.3.7): in Fortran an attribute is an integer of address size, in
 // the procedures of MPI-1 a default integer.
+#include <atomic>
+
 #include "callback.h"
 #include "glue.h"
 
@@ -8,13 +10,22 @@ using namespace vicinity::fortran;
 
 namespace {
 
-// What a keyval of Fortran carries. As long as there may be attributes of it, so it is never freed.
+// What a keyval of Fortran carries. It lives as long as there may be attributes, which outlive the keyval and
+// whose end we are not told of: until the process ends, 40 bytes a keyval.
 struct Callbacks {
   void* copy;
   void* destroy;
   MPI_Aint extra;
   bool old;
+  Callbacks* next;
 };
+std::atomic<Callbacks*> all_callbacks{nullptr};
+
+void keep(Callbacks* callbacks) {
+  callbacks->next = all_callbacks.load(std::memory_order_relaxed);
+  while (!all_callbacks.compare_exchange_weak(callbacks->next, callbacks)) {
+  }
+}
 
 template <class H>
 int copy(H owner, int keyval, void* extra, void* in, void* out, int* flag) {
@@ -55,7 +66,14 @@ template <class H>
 void create(Create<H>* make, void* copy_fn, void* delete_fn, int* keyval, MPI_Aint extra, bool old,
             int* ierror) {
   const FromFortran scope;
-  finish(ierror, make(copy<H>, destroy<H>, keyval, new Callbacks{copy_fn, delete_fn, extra, old}));
+  auto* callbacks = new Callbacks{copy_fn, delete_fn, extra, old, nullptr};
+  const int code = make(copy<H>, destroy<H>, keyval, callbacks);
+  if (code == MPI_SUCCESS) {
+    keep(callbacks);
+  } else {
+    delete callbacks;
+  }
+  finish(ierror, code);
 }
 
 template <class H>

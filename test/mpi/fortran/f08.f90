@@ -81,6 +81,7 @@ program f08
   call expect(.not. flag, 'nothing to probe')
   call MPI_Sizeof(whole, length)
   call expect(length == 4, 'sizeof')
+  deallocate (counts, displs, many)
   if (rank == 0) print '(a)', 'ok'
   call MPI_Finalize()
 
