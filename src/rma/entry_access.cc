@@ -24,6 +24,8 @@ struct Call {
 // A constant size becomes a load and a store.
 inline void move(void* to, const void* from, size_t bytes) {
   switch (bytes) {
+    case 0:  // the address may be a null pointer, which memmove does not allow
+      return;
     case 4:
       std::memcpy(to, from, 4);
       return;
