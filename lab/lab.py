@@ -314,16 +314,25 @@ def replace(command):
     os.execvp(command[0], command)
 
 
+def living(plan, status):
+    """The guests of the plan that run; says which have gone."""
+    gone = {guest["name"]: guest["failure"] for guest in status["guests"] if guest["failure"]}
+    for name, why in gone.items():
+        say(f"{name} is gone: {why}")
+    alive = [guest for guest in plan.guests if guest.name not in gone]
+    if not alive:
+        raise LabError("no guest is left; `vicinity lab down` ends the lab")
+    return alive
+
+
 def run(options, prefix):
     _, plan, status = running(options.name)
-    for guest in status["guests"]:
-        if guest["failure"]:
-            say(f"{guest['name']} is gone: {guest['failure']}")
+    alive = living(plan, status)
     words = options.words
     if not words:
         raise LabError("run what? For example: vicinity lab run -n 3 ./program")
     launcher = shlex.join([str(prefix / "bin/vicinity"), "lab", "ssh", "--name", options.name])
-    hosts = ",".join(guest.name for guest in plan.guests)
+    hosts = ",".join(guest.name for guest in alive)
     # As a hostfile or a list of the user's comes later, it is added to nothing of ours.
     named = any(word.lstrip("-") in ("host", "hosts", "H", "hostfile", "f", "machinefile") for word in words)
     return replace(
@@ -333,11 +342,11 @@ def run(options, prefix):
 
 def show_map(options, prefix):
     """Fetches the rows that the ranks have written in the guests, and shows them as `vicinity map` does."""
-    folder, plan, _ = running(options.name)
+    folder, plan, status = running(options.name)
     rows = folder / "maps/vicinity"
     shutil.rmtree(rows, ignore_errors=True)
     rows.mkdir(parents=True, mode=0o700)
-    for guest in plan.guests:
+    for guest in living(plan, status):
         fetch = subprocess.Popen(
             [
                 "ssh",
@@ -349,8 +358,8 @@ def show_map(options, prefix):
             ],
             stdout=subprocess.PIPE,
         )
-        subprocess.run(["tar", "-xf", "-", "-C", str(rows)], stdin=fetch.stdout, check=True)
-        if fetch.wait():
+        unpack = subprocess.run(["tar", "-xf", "-", "-C", str(rows)], stdin=fetch.stdout)
+        if fetch.wait() or unpack.returncode:
             raise LabError(f"cannot read the maps of {guest.name}: ssh ended with {fetch.returncode}")
     os.environ["XDG_RUNTIME_DIR"] = str(folder / "maps")
     return replace([str(prefix / "bin/vicinity"), "map", *options.words])

@@ -18,6 +18,7 @@ from unittest import mock
 
 import image
 import keeper
+import lab
 import plan as plans
 import state
 from errors import LabError
@@ -93,6 +94,20 @@ class Layouts(unittest.TestCase):
         with mock.patch("socket.gethostname", return_value="vm2.example"):
             with self.assertRaisesRegex(LabError, "vm2"):
                 plans.check_own_name(small_plan().guests)
+
+
+class Living(unittest.TestCase):
+    def test_who_has_died_gets_no_ranks(self):
+        plan = small_plan()
+        found = {"guests": [{"name": g.name, "failure": None} for g in plan.guests]}
+        self.assertEqual([guest.name for guest in lab.living(plan, found)], ["vm1", "vm2", "vm3"])
+        with mock.patch.object(lab, "say") as said:
+            found["guests"][1]["failure"] = "QEMU ended with -9"
+            self.assertEqual([guest.name for guest in lab.living(plan, found)], ["vm1", "vm3"])
+            said.assert_called_once_with("vm2 is gone: QEMU ended with -9")
+            found["guests"][0]["failure"] = found["guests"][2]["failure"] = "QEMU ended with 1"
+            with self.assertRaisesRegex(LabError, "no guest is left"):
+                lab.living(plan, found)
 
 
 class Shares(Folder):
