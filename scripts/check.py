@@ -62,7 +62,7 @@ def core(quick):
          [(["test/faults/run", "--prefix", PREFIX, *kills], {})]),
         ("hosts", "the network: two emulated hosts over UCX and TCP, and forced on one host",
          [([*SETUP, "hosts"], {}), (["test/hosts/over_network", "--prefix", PREFIX, "--quick"], {})]),
-        ("lab", "boots two guests with common memory and runs jobs in them",
+        ("lab", "boots three guests on two emulated hosts and runs jobs in them",
          [(["test/lab/run", "--prefix", PREFIX], {})]),
         ("namespaces", "ranks in containers: 64 combinations of shared and private namespaces",
          [(["test/faults/namespaces", "--prefix", PREFIX], {})]),
