@@ -3,7 +3,7 @@
 //
 //   measure point|collective|onesided|init [milliseconds per figure [size,size,...]]
 // Rank 0 prints "metric TAB bytes TAB value TAB unit". Each figure repeats its operation for about the given
-// time, at least a few times; all ranks use the count that rank 0 chose. bench/compare runs it in rounds.
+// time, at least a few times if that is not too long; all ranks use the count that rank 0 chose.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,21 +24,26 @@ static double now(void) {
 
 typedef void (*Operation)(int bytes);
 
-// Seconds for one operation: warms up, agrees on a count, measures between two barriers.
-static double repeat(Operation operation, int bytes) {
-  int count = 0;
-  for (int i = 0; i < 2; i++) operation(bytes);
+static double seconds_each(Operation operation, int bytes, int count) {
   MPI_Barrier(MPI_COMM_WORLD);
-  double start = now();
-  for (int i = 0; i < 3; i++) operation(bytes);
-  double each = (now() - start) / 3;
-  if (rank == 0) count = each > 0 && budget / each < 200000 ? (int)(budget / each) : 200000;
-  if (count < 3) count = 3;
-  MPI_Bcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  MPI_Barrier(MPI_COMM_WORLD);
-  start = now();
+  const double start = now();
   for (int i = 0; i < count; i++) operation(bytes);
   return (now() - start) / count;
+}
+
+// Seconds for one operation: warms up, agrees on a count, measures after a barrier. What takes far longer
+// than the budget is measured once.
+static double repeat(Operation operation, int bytes) {
+  operation(bytes);
+  int count = seconds_each(operation, bytes, 1) > 4 * budget ? 1 : 3;
+  MPI_Bcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (count > 1) {
+    const double each = seconds_each(operation, bytes, count);
+    const double fits = each > 0 ? budget / each : 200000;
+    count = fits > 200000 ? 200000 : fits < 3 ? 3 : (int)fits;
+    MPI_Bcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+  return seconds_each(operation, bytes, count);
 }
 
 static void report(const char* metric, int bytes, double value, const char* unit) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the medians of bench/compare as one SVG of small charts, without any library.
+"""Draws the medians of bench/compare or bench/locality as one SVG of small charts, without any library.
 
 Each chart is one metric of one run: bytes on a logarithmic x axis, the figure on a logarithmic y axis.
 """
