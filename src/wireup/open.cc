@@ -86,13 +86,6 @@ void warn_of_lonely_crowd() {
 
 }  // namespace
 
-base::Status Wireup::spawn(const std::vector<SpawnCommand>&, const std::string&) {
-  return fail(kOther,
-              "the launcher of this job (%s) starts no processes for a program that runs; start it with "
-              "the mpiexec of Vicinity MPI",
-              identity_.launcher.c_str());
-}
-
 Result<std::unique_ptr<Wireup>> open() {
   const std::string& choice = param_wireup.get();
   const char* fd = std::getenv("PMI_FD");

@@ -44,7 +44,13 @@ class Wireup {
   [[noreturn]] virtual void abort(int exit_code, const char* message) = 0;
   // Starts processes as a job of its own, which finds `port` in its parent_port(). Returns when they have
   // been started, or says why they cannot be.
-  virtual base::Status spawn(const std::vector<SpawnCommand>& commands, const std::string& port);
+  virtual base::Status spawn(const std::vector<SpawnCommand>&, const std::string& /* port */) {
+    return base::fail(
+        base::kOther,
+        "the launcher of this job (%s) starts no processes for a program that runs; start it with "
+        "the mpiexec of Vicinity MPI",
+        identity_.launcher.c_str());
+  }
   // The port of those who have spawned this job; "": nobody has.
   virtual std::string parent_port() { return ""; }
   // How many processes of other jobs this one is connected with: while there are any, our death is theirs.
