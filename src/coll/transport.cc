@@ -43,12 +43,7 @@ void Transport::abandon(void* ticket, const Step&) {
   auto* request = static_cast<Request*>(ticket);
   // What cannot be cancelled, such as a message that is being transferred now, ends by itself.
   if (!request->complete && request->ops->cancel) (void)request->ops->cancel(*request);
-  if (request->complete) {
-    p2p::discard(request);
-    return;
-  }
-  request->user_freed = true;
-  lingers_ = true;
+  if (!p2p::let_go(request)) lingers_ = true;
 }
 
 namespace {
@@ -126,11 +121,7 @@ void Transport::notify(const Schedule& schedule) {
                     p2p::Mode::kStandard, &request)
              .ok())
       return;
-    if (request->complete) {
-      p2p::discard(request);
-    } else {
-      request->user_freed = true;
-    }
+    p2p::let_go(request);
   });
 }
 

@@ -78,6 +78,16 @@ Status finish(Request* request, MPI_Status* status) {
 
 void discard(Request* request) { request->ops->free(*request); }
 
+bool let_go(Request* request) {
+  if (request->complete) {
+    discard(request);
+    return true;
+  }
+  request->user_freed = true;
+  if (request->ops == &kSendOps) ++engine().freed_sends;  // MPI_Finalize waits for it
+  return false;
+}
+
 Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, int dest, int sendtag,
                 void* recvbuf, MPI_Count recvcount, Datatype& recvtype, int source, int recvtag,
                 Communicator& comm, Lane lane, MPI_Status* status) {

@@ -181,8 +181,7 @@ Status request_free(MPI_Request* handle) {
     return object::fail(MPI_ERR_REQUEST, "argument `request` is %s", request->ops->bound);
   *handle = MPI_REQUEST_NULL;
   if (request->complete || idle(request)) return end(*request);
-  request->user_freed = true;
-  if (request->ops == &kSendOps) ++engine().freed_sends;
+  let_go(request);
   return object::kOk;
 }
 

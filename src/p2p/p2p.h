@@ -29,6 +29,8 @@ Status irecv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Co
 Status finish(Request* request, MPI_Status* status = nullptr);
 // Gives back a complete request without waiting.
 void discard(Request* request);
+// Gives it back as soon as it is complete. True: it was.
+bool let_go(Request* request);
 
 Status send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Communicator& comm,
             Lane lane);

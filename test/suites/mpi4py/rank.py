@@ -13,46 +13,31 @@ import re
 import sys
 import unittest
 
-test_folder, result_folder, unsupported_file = sys.argv[1:4]
-sys.argv[1:4] = []
-sys.dont_write_bytecode = True
-sys.path.insert(0, test_folder)
-with open(unsupported_file) as file:
-    UNSUPPORTED = set(file.read().split())
-
-from mpi4py import MPI  # noqa: E402
-
-rank = MPI.COMM_WORLD.Get_rank()
-if rank:  # rank 0 speaks for all; what the others say is kept
-    log = os.open(os.path.join(result_folder, f"{rank}.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(log, 2)
-now = open(os.path.join(result_folder, f"now.{rank}"), "w")
+from mpi4py import MPI
 
 
-def guard(call):
+def guard(call, unsupported):
     def guarded(self, *arguments):
         try:
             return call(self, *arguments)
         except MPI.Exception as error:
             function = re.search(r"(MPI_\w+) is not implemented", error.Get_error_string())
             name = function[1] if function else ""
-            if error.Get_error_class() == MPI.ERR_UNSUPPORTED_OPERATION and name in UNSUPPORTED:
+            if error.Get_error_class() == MPI.ERR_UNSUPPORTED_OPERATION and name in unsupported:
                 raise unittest.SkipTest(f"unsupported: {name}") from None
             raise
 
     return guarded
 
 
-for part in ("_callSetUp", "_callTestMethod", "_callTearDown"):
-    setattr(unittest.TestCase, part, guard(getattr(unittest.TestCase, part)))
-
-
 class Result(unittest.TextTestResult):
+    now = None  # open file
+
     def startTest(self, test):
-        now.seek(0)
-        now.truncate()
-        now.write(test.id())
-        now.flush()
+        self.now.seek(0)
+        self.now.truncate()
+        self.now.write(test.id())
+        self.now.flush()
         super().startTest(test)
 
 
@@ -66,6 +51,7 @@ def tests_of(suite):
 
 class Runner(unittest.TextTestRunner):
     resultclass = Result
+    result_file = None
 
     def run(self, test):
         # mpi4py has room for 32 user operations, and a test that is skipped half-way keeps its own: the
@@ -78,12 +64,34 @@ class Runner(unittest.TextTestRunner):
             + [[t.id(), "unexpected success"] for t in result.unexpectedSuccesses],
             "skipped": [[t.id(), why] for t, why in result.skipped],
         }
-        with open(os.path.join(result_folder, f"{rank}.json"), "w") as file:
+        with open(self.result_file, "w") as file:
             json.dump(outcome, file)
         return result
 
 
-unittest.TextTestRunner = unittest.runner.TextTestRunner = Runner
-import main  # noqa: E402
+def run():
+    test_folder, result_folder, unsupported_file = sys.argv[1:4]
+    sys.argv[1:4] = []
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, test_folder)
+    with open(unsupported_file) as file:
+        unsupported = set(file.read().split())
+    for part in ("_callSetUp", "_callTestMethod", "_callTearDown"):
+        setattr(unittest.TestCase, part, guard(getattr(unittest.TestCase, part), unsupported))
 
-main.main(module=None, argv=[os.path.join(test_folder, "main.py"), *sys.argv[1:]], testRunner=Runner)
+    rank = MPI.COMM_WORLD.Get_rank()
+    if rank:  # rank 0 speaks for all; what the others say is kept
+        log = os.open(os.path.join(result_folder, f"{rank}.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(log, 2)
+    Result.now = open(os.path.join(result_folder, f"now.{rank}"), "w")
+    Runner.result_file = os.path.join(result_folder, f"{rank}.json")
+    unittest.TextTestRunner = unittest.runner.TextTestRunner = Runner
+
+    import main
+
+    main.main(module=None, argv=[os.path.join(test_folder, "main.py"), *sys.argv[1:]], testRunner=Runner)
+
+
+# Workers that mpi4py spawns import this file under another name.
+if __name__ == "__main__":
+    run()
