@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank that waits long in a collective tells the others in which, while its way to them is full of messages.
+// A rank that waits long in a collective tells the others which, while its way to them is full of messages.
 // That must leave nothing behind for which MPI_Finalize waits.
 #include <unistd.h>
 
