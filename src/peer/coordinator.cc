@@ -82,7 +82,8 @@ Status reach_others(World& w) {
       w.table[rank].add_network(&w.outside->network());
     if (rank == w.self || w.home[rank]) continue;
     std::string why = apart(own, card);
-    if (why.empty()) why = w.trouble.empty() ? "both run under one kernel but share no memory" : w.trouble;
+    if (why.empty() && w.trouble.empty()) why = "both run under one kernel but share no memory";
+    if (!w.trouble.empty()) why += (why.empty() ? "" : "; ") + w.trouble;
     if (opened && (card.channels & kAllowUcx)) {
       w.table[rank].be_network(rank, &w.outside->network(), why + ": " + w.outside->description());
       continue;

@@ -40,9 +40,8 @@ int64_t host_patience_ns() { return dead_ms.get() * 1'000'000; }
 std::string words(Status status) { return base::failure_text(status.code()); }
 
 // All that a new region must find zero; bulk buffers are written before they are read.
-void clear(std::byte* extent, uint64_t list_bytes, const region::Geometry& g) {
-  std::memset(extent, 0, list_bytes + g.first_section);
-  std::byte* const sections = extent + list_bytes;
+void clear(std::byte* sections, const region::Geometry& g) {
+  std::memset(sections, 0, g.first_section);
   for (uint32_t i = 0; i < g.sections; ++i) {
     std::memset(sections + g.section(i), 0, g.bulk);
     std::memset(sections + g.section(i) + g.first_board, 0, g.section_bytes - g.first_board);
@@ -147,7 +146,8 @@ region::Mapping HostForming::window() const {
                                 properties);
 }
 
-// As much as we like, or less; if there is not even that, whoever is dead makes room.
+// As much as we like, or less; if there is not even that, whoever is dead makes room. That another job was
+// faster with burying them does not matter: then too there may be room now.
 Status HostForming::claim(region::Geometry* geometry) {
   const Card& card = cards_[group_[0]];
   const auto members = static_cast<uint32_t>(group_.size());
@@ -167,7 +167,7 @@ Status HostForming::claim(region::Geometry* geometry) {
       }
       status = claim.status();
     }
-    if (round == 0 && region_.reclaim(host_patience_ns()) == 0) break;
+    if (round == 0) region_.reclaim(host_patience_ns());
   }
   return status;
 }
@@ -175,8 +175,10 @@ Status HostForming::claim(region::Geometry* geometry) {
 Status HostForming::create() {
   region::Geometry geometry;
   VICINITY_TRY(claim(&geometry));
-  clear(region_.extent(claim_), claim_.list_bytes(), geometry);
+  std::memset(region_.extent(claim_), 0, claim_.list_bytes());
+  be_member();  // from here on we give signs of life: the rest may take long on a loaded machine
   mapping_ = window();
+  clear(mapping_.base(), geometry);
   geometry_ = geometry;
   VICINITY_TRY(
       region::format_region(mapping_, geometry_, cards_[group_[0]].nonce, claim_.generation, group_.data()));
@@ -200,6 +202,7 @@ Status HostForming::open() {
                                         &generation));
       if (generation != claim_.generation)
         return fail(base::kOther, "the host region's entry and the region of this job differ in generation");
+      be_member();
       attach();
       return base::kOk;
     }
@@ -215,6 +218,9 @@ void HostForming::attach() {
   header->generation = claim_.generation;
   // SYNC POINT ATTACH (release): pairs with settle().
   __atomic_store_n(&header->magic, region::kSectionMagic, __ATOMIC_RELEASE);
+}
+
+void HostForming::be_member() {
   membership_ = std::make_unique<HostMembership>(region_, claim_, group_[self_]);
 }
 
@@ -223,6 +229,7 @@ void HostForming::try_first() {
   if (status.ok()) return;
   trouble_ = words(status);
   mapping_ = region::Mapping();
+  membership_.reset();
   VICINITY_LOG(kInfo, "host region: %s", trouble_.c_str());
 }
 

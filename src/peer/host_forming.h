@@ -105,6 +105,7 @@ class HostForming {
   base::Status claim(region::Geometry* geometry);
   base::Status open();
   region::Mapping window() const;
+  void be_member();
   void attach();
 
   const std::vector<Card>& cards_;

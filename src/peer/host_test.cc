@@ -130,7 +130,8 @@ TEST_F(HostRegionJob, KilledJobsLeaveItUsable) {
   EXPECT_GE(use().jobs, 1u);
 }
 
-TEST_F(HostRegionJob, TwoJobsAtOnce) {
+// Two jobs of two ranks, 2000 messages each way.
+void run_two_jobs() {
   const auto body = [](int rank, wireup::Wireup& wireup) {
     be_in_guest(rank, 2);
     SummingSink sink;
@@ -146,6 +147,20 @@ TEST_F(HostRegionJob, TwoJobsAtOnce) {
   int status = 0;
   waitpid(second, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+TEST_F(HostRegionJob, TwoJobsAtOnce) {
+  run_two_jobs();
+  EXPECT_EQ(use().jobs, 0u);
+}
+
+// Both watch the same dead, and one of them is faster with taking their place back. Both have room then.
+TEST_F(HostRegionJob, TwoJobsBuryTheSameDead) {
+  auto memory = region::open_host_memory(path_);
+  auto region = region::HostRegion::adopt(std::move(memory->mapping));
+  ASSERT_TRUE(region.ok());
+  EXPECT_TRUE(region->claim({}, 2, 2, region->use().largest_free).ok());
+  run_two_jobs();
   EXPECT_EQ(use().jobs, 0u);
 }
 
