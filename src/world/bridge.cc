@@ -20,8 +20,6 @@ namespace {
 using base::fail;
 using base::kOk;
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 28;  // of one text
-
 // What is on its way in both directions.
 class Exchange {
  public:
@@ -59,7 +57,7 @@ class Exchange {
       if (received_ != sizeof(uint64_t) || want_ != sizeof(uint64_t)) continue;
       uint64_t length = 0;
       std::memcpy(&length, in_.data(), sizeof length);
-      if (length > kMostBytes) {
+      if (length > uint64_t{kMostTold}) {
         status_ = fail(MPI_ERR_PORT, "the other side announces %llu bytes; is it Vicinity MPI?",
                        static_cast<unsigned long long>(length));
         return;
@@ -98,6 +96,9 @@ Status CommBridge::swap(const std::string& out, std::string* in) {
   const int64_t mine = static_cast<int64_t>(out.size());
   int64_t other = 0;
   VICINITY_TRY(p2p::sendrecv(&mine, 1, number, rank_, tag_, &other, 1, number, rank_, tag_, comm_, lane));
+  if (other < 0 || other > kMostTold)
+    return fail(MPI_ERR_OTHER, "the other side announces %lld bytes; %lld are the most",
+                static_cast<long long>(other), static_cast<long long>(kMostTold));
   in->resize(static_cast<size_t>(other));
   return p2p::sendrecv(out.data(), mine, byte, rank_, tag_, in->data(), other, byte, rank_, tag_, comm_,
                        lane);

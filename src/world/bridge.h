@@ -14,6 +14,9 @@ using object::Communicator;
 using object::Result;
 using object::Status;
 
+// What all processes of one side say together. The other side may be another guest, and say anything.
+inline constexpr int64_t kMostTold = int64_t{1} << 28;  // bytes
+
 class Bridge {
  public:
   virtual ~Bridge() = default;

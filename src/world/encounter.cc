@@ -103,6 +103,9 @@ class Teller {
   size_t others_ = 0;
 };
 
+// Of one process: a card and what goes with it, some KiB. Another guest may say anything.
+constexpr int64_t kMostTextBytes = 1 << 20;
+
 Status Teller::gather(const std::string& mine, Texts* all) {
   object::Datatype& number = object::builtin(MPI_INT64_T);
   object::Datatype& byte = object::builtin(MPI_BYTE);
@@ -119,6 +122,9 @@ Status Teller::gather(const std::string& mine, Texts* all) {
       continue;
     }
     VICINITY_TRY(p2p::recv(&length, 1, number, rank, who_.tag, comm_, Lane::kControl));
+    if (length < 0 || length > kMostTextBytes)
+      return fail(MPI_ERR_OTHER, "rank %d announces a description of %lld bytes; %lld are the most", rank,
+                  static_cast<long long>(length), static_cast<long long>(kMostTextBytes));
     text.resize(static_cast<size_t>(length));
     VICINITY_TRY(p2p::recv(text.data(), length, byte, rank, who_.tag, comm_, Lane::kControl));
   }
@@ -149,6 +155,8 @@ Status Teller::cross(const Texts& own, std::string* all) {
 Status Teller::spread_text(std::string* text) {
   std::vector<int64_t> words(1, static_cast<int64_t>(text->size()));
   VICINITY_TRY(spread(who_, leader_, words));
+  if (words[0] < 0 || words[0] > 2 * kMostTold)
+    return fail(MPI_ERR_OTHER, "the leader announces %lld bytes", static_cast<long long>(words[0]));
   const auto bytes = static_cast<size_t>(words[0]);
   words.assign((bytes + 7) / 8, 0);
   if (comm_.rank == leader_) std::memcpy(words.data(), text->data(), bytes);
