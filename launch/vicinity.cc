@@ -18,6 +18,7 @@ constexpr char kHelp[] =
     "                                without JOB: the newest of this user; -v: messages, bytes, reasons\n"
     "  vicinity lab up|run|ssh|map|status|down\n"
     "                                a virtual cluster of QEMU guests here; see vicinity lab --help\n"
+    "  vicinity bench [--full]       measures beside other MPIs; see vicinity bench --help\n"
     "  vicinity --version\n\n"
     "mpiexec --help tells how jobs are started. See vicinity(1).\n";
 
@@ -34,7 +35,7 @@ int main(int argc, char** argv) {
   if (command == "info") return show_info(arguments);
   if (command == "doctor") return run_doctor(arguments);
   if (command == "map") return show_map(arguments);
-  if (command == "lab") return run_lab(arguments);
+  if (command == "lab" || command == "bench") return run_script(command, arguments);
   std::fprintf(stderr, "vicinity: `%s` is not known; see vicinity --help\n", command.c_str());
   return 2;
 }

@@ -12,7 +12,7 @@ using Arguments = std::vector<std::string>;
 int show_params(const Arguments& arguments);
 int show_info(const Arguments& arguments);
 int show_map(const Arguments& arguments);
-int run_lab(const Arguments& arguments);  // returns only when it fails
+int run_script(const std::string& name, const Arguments& arguments);  // returns only when it fails
 int run_doctor(const Arguments& arguments);
 
 // May one process copy from another? "permitted", or why not.

@@ -59,7 +59,7 @@ BANNED = [  # (pattern, where, what instead)
     ),
     (
         r"[ \t]+$",
-        r"\.(cc|h|c|py|sh|txt|cmake)$|^(check|demo|scripts/setup)$",
+        r"\.(cc|h|c|py|sh|txt|cmake|js|css|html)$|^(check|demo|scripts/setup)$",
         "is space at the end of the line",
     ),
     (r"\t", r"\.(cc|h|c|py|cmake)$", "is a tab"),
@@ -201,14 +201,14 @@ def built(name, lines):
 
 SCRIPTS = re.compile(r"^(check|demo|\.ci/run|scripts/setup|bench/\w+|test/(\w+/)*run)$")
 RULES = [
-    (length, re.compile(r"\.(cc|h|c|py|sh|cmake)$|CMakeLists\.txt$|" + SCRIPTS.pattern)),
-    (licence, re.compile(r"\.(cc|h|c|py|sh|cmake)$|CMakeLists\.txt$|" + SCRIPTS.pattern)),
+    (length, re.compile(r"\.(cc|h|c|py|sh|cmake|js|css|html)$|CMakeLists\.txt$|" + SCRIPTS.pattern)),
+    (licence, re.compile(r"\.(cc|h|c|py|sh|cmake|js|css|html)$|CMakeLists\.txt$|" + SCRIPTS.pattern)),
     (description, re.compile(r"\.(cc|h|c|py)$")),
     (banned, re.compile(r".")),
     (c_functions, re.compile(r"\.(cc|h|c)$")),
-    (python_functions, re.compile(r"\.py$|^(test/(\w+/)+run|bench/compare)$")),
+    (python_functions, re.compile(r"\.py$|^(test/(\w+/)+run|bench/(files|host_region|locality))$")),
     (includes, re.compile(r"^src/\w+/.*\.(cc|h)$")),
-    (readme, re.compile(r"^(src|bindings|launch|spec)/(.*/)?README\.md$")),
+    (readme, re.compile(r"^(src|bindings|launch|spec|bench)/(.*/)?README\.md$")),
     (built, re.compile(r"^src/.*\.cc$")),
 ]
 

@@ -16,7 +16,8 @@ def main(cmake, build):
         subprocess.run([cmake, "--install", build, "--prefix", first], check=True, timeout=120,
                        stdout=subprocess.DEVNULL)
         first.rename(tree)
-        missing = [path for path in ("bin/mpicc", "bin/mpicxx", "include/mpi.h", "include/mpi_removed.h")
+        missing = [path for path in ("bin/mpicc", "bin/mpicxx", "include/mpi.h", "include/mpi_removed.h",
+                                "share/vicinity/bench/bench.py", "share/vicinity/bench/programs/measure.c")
                    if not (tree / path).exists()]
         library, = tree.glob("lib*/**/libmpi_abi.so.1")
         pkg_config, = tree.glob("lib*/**/vicinity.pc")
