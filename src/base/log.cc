@@ -8,9 +8,18 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <string>
+
+#include "base/param.h"
 
 namespace vicinity::base {
 namespace {
+
+constexpr const char* kLevels[] = {"error", "warn", "info", "debug"};
+
+Param<std::string> level{"VICINITY_LOG", "base", "warn", "error|warn|info|debug",
+                         "How much is said on stderr: info tells why a channel was chosen or given up."};
+[[maybe_unused]] const bool changeable = (level.changed = log_as_told, true);
 
 int log_rank = -1;
 char log_host[64] = "";
@@ -18,6 +27,11 @@ char log_host[64] = "";
 }  // namespace
 
 LogLevel log_level = LogLevel::kWarn;
+
+void log_as_told() {
+  for (int i = 0; i < 4; ++i)
+    if (level.get() == kLevels[i]) log_level = static_cast<LogLevel>(i);
+}
 
 void log_open(int rank, const char* host) {
   log_rank = rank;

@@ -7,7 +7,8 @@ namespace vicinity::base {
 
 enum class LogLevel : int { kError, kWarn, kInfo, kDebug };
 
-extern LogLevel log_level;  // set by log_open(), read everywhere
+extern LogLevel log_level;  // read everywhere
+void log_as_told();         // takes the level of VICINITY_LOG; params_load() calls it
 void log_open(int rank, const char* host);  // names this process in later lines
 void log_line(LogLevel level, const char* format, ...) __attribute__((format(printf, 2, 3), cold));
 

@@ -136,6 +136,7 @@ Status params_load(Unknown unknown) {
     param->was_set = value != nullptr;
     if (value) VICINITY_TRY(param->parse(value, from));
   }
+  log_as_told();
   for (char** entry = environ; unknown == Unknown::kWarn && entry && *entry; ++entry) {
     if (std::strncmp(*entry, "VICINITY_", 9) != 0) continue;
     const char* equals = std::strchr(*entry, '=');

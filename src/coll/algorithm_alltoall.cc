@@ -2,6 +2,7 @@
 // Alltoall(v, w). Ranks start with different peers, so that no rank is everybody's first.
 #include <algorithm>
 
+#include "base/progress.h"
 #include "coll/algorithms.h"
 
 namespace vicinity::coll {
@@ -27,7 +28,11 @@ void alltoall_linear(Plan& plan, const Blocks& send, const Blocks& recv) {
   exchange(plan, send, recv, kWindow);
 }
 
-void alltoall_pairwise(Plan& plan, const Blocks& send, const Blocks& recv) { exchange(plan, send, recv, 1); }
+// One peer at a time keeps the caches warm. Ranks that share a core take all at once instead: who waits for
+// one peer would give the core away each time. The messages are the same, so ranks need not agree on this.
+void alltoall_pairwise(Plan& plan, const Blocks& send, const Blocks& recv) {
+  exchange(plan, send, recv, base::crowded() ? kWindow : 1);
+}
 
 // log2(size) rounds of half the data each: block i (of `run`) has i ranks to go up; in the round of
 // `mask` all blocks whose distance has that bit move on by it.

@@ -168,14 +168,16 @@ struct DirectRule {
   uint64_t able, pair, many;
 };
 
+constexpr uint64_t kLongest = 0xffff'ffff;  // what a line can tell
+
 constexpr DirectRule kDirectRules[] = {
     {Kind::kBarrier, 1, 1, 1},
     {Kind::kBcast, kAny, kAny, kAny},
     {Kind::kGather, 64 << 10, 64 << 10, 64 << 10},
     {Kind::kScatter, 64 << 10, 64 << 10, 64 << 10},
-    {Kind::kAllgather, 64 << 10, 64 << 10, 64 << 10},
-    {Kind::kAllgatherv, 64 << 10, 64 << 10, 64 << 10},
-    {Kind::kAlltoall, 64 << 10, 64 << 10, 64 << 10},
+    {Kind::kAllgather, kLongest, 128 << 10, kLongest},
+    {Kind::kAllgatherv, kLongest, 128 << 10, kLongest},
+    {Kind::kAlltoall, kLongest, 128 << 10, 256 << 10},
     {Kind::kReduce, 64 << 10, 64 << 10, 64 << 10},
     {Kind::kAllreduce, kAny, kAny, kAny},
     {Kind::kReduceScatterBlock, 64 << 10, 64 << 10, 64 << 10},

@@ -4,7 +4,7 @@
 // In a call, a rank shows its part on its own board (region/board.h) and reads the parts of the others
 // from theirs. No schedule, no message, no copy in between. A part of up to 48 bytes is in the line that
 // says that it is there; up to 4 KiB in a small slot, up to 64 KiB in a large one; what is longer moves in
-// pieces through both large slots.
+// pieces through both large slots, or in slices of a slot, a call each.
 //
 // Invariants:
 //   The line of call q is number q mod 32. It is written when all members have begun call q - 31 at least,
@@ -188,6 +188,8 @@ class Direct {
     return wait(turn, first, last, [&](int rank) { return passed(rank, turn, units); });
   }
   Status bcast_large(const Turn& turn, const Typed& data, int root);
+  Status allgather_slices(Kind kind, const Typed& mine, const Blocks& all);
+  Status alltoall_slices(const Blocks& send, const Blocks& recv);
 
   struct Folding;
   Status fold(const Folding& f, int low, int high, const Typed& out) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The direct path: collectives that move data.
 #include <algorithm>
+#include <memory>
+#include <new>
 
 #include "coll/direct.h"
 
@@ -13,6 +15,22 @@ constexpr int kMostReadAll = 16;
 
 // Of a broadcast that fits into a slot.
 constexpr uint64_t kShortPiece = 8 << 10;
+
+// Where each rank's block goes on.
+using Cursors = std::unique_ptr<object::PackCursor[]>;
+
+Cursors cursors_of(const Blocks& blocks, int ranks) {
+  Cursors cursors(new (std::nothrow) object::PackCursor[static_cast<size_t>(ranks)]);
+  for (int rank = 0; rank < ranks && cursors; ++rank) {
+    const Typed block = blocks[rank];
+    cursors[static_cast<size_t>(rank)].reset(block.at, block.count, *block.type);
+  }
+  return cursors;
+}
+
+Status no_memory(int ranks) {
+  return object::fail(MPI_ERR_NO_MEM, "no memory for the positions in the blocks of %d ranks", ranks);
+}
 
 void copy_own(const Typed& from, const Typed& to) {
   if (from.at != to.at) object::copy_typed(from.at, from.count, *from.type, to.at, to.count, *to.type);
@@ -153,6 +171,7 @@ Status Direct::scatter(const Blocks& all, const Typed& mine, int root) {
 }
 
 Status Direct::allgather(Kind kind, const Typed& mine, const Blocks& all) {
+  if (all.largest(size_) > region::kLargeSlotBytes) return allgather_slices(kind, mine, all);
   const Turn turn = begin(kind);
   const Space own = space_of(mine.bytes());
   Status status = room(turn, own);
@@ -173,9 +192,66 @@ Status Direct::allgather(Kind kind, const Typed& mine, const Blocks& all) {
   return status;
 }
 
-Status Direct::alltoall(const Blocks& send, const Blocks& recv) {
-  const Turn turn = begin(Kind::kAlltoall);
+// What is longer than a slot goes in slices, a call each. The two large slots take turns, so that a rank
+// fills one while others still read the other. Each line tells the length of the whole.
+Status Direct::allgather_slices(Kind kind, const Typed& mine, const Blocks& all) {
+  const Cursors in = cursors_of(all, size_);
+  if (!in) return refuse(kind, kNoRoot, no_memory(size_));
+  object::PackCursor out(mine.at, mine.count, *mine.type);
+  if (mine.bytes() > 0) copy_own(mine, all[rank_]);
+  const uint64_t most = all.largest(size_);
+  for (uint64_t done = 0; done < most; done += region::kLargeSlotBytes) {
+    const Turn turn = begin(kind);
+    Status status = room(turn, Space::kLarge);
+    if (!status.ok()) return give_up(turn, status);
+    out.pack(part(rank_, turn, Space::kLarge), region::kLargeSlotBytes);
+    show(turn, mine.bytes());
+    for (int step = 1; step < size_ && status.ok(); ++step) {
+      const int rank = (rank_ + step) % size_;
+      status = wait_for_parts(turn, rank, rank + 1);
+      if (status.ok()) status = check(turn, rank, all.bytes(rank));
+      if (status.ok())
+        in[static_cast<size_t>(rank)].unpack(part(rank, turn, Space::kLarge), region::kLargeSlotBytes);
+    }
+    if (!status.ok()) return give_up(turn, status);
+    all_seen(turn);
+  }
+  return object::kOk;
+}
+
+// As above; a slot holds as much for each rank.
+Status Direct::alltoall_slices(const Blocks& send, const Blocks& recv) {
+  const Cursors out = cursors_of(send, size_), in = cursors_of(recv, size_);
+  if (!out || !in) return refuse(Kind::kAlltoall, kNoRoot, no_memory(size_));
+  copy_own(send[rank_], recv[rank_]);
   const uint64_t block = recv.bytes(0);
+  const size_t slice = region::kLargeSlotBytes / static_cast<size_t>(size_) / 64 * 64;
+  for (uint64_t done = 0; done < block; done += slice) {
+    const Turn turn = begin(Kind::kAlltoall);
+    Status status = room(turn, Space::kLarge);
+    if (!status.ok()) return give_up(turn, status);
+    std::byte* own = part(rank_, turn, Space::kLarge);
+    for (int rank = 0; rank < size_; ++rank)
+      if (rank != rank_) out[static_cast<size_t>(rank)].pack(own + slice * static_cast<size_t>(rank), slice);
+    show(turn, block);
+    for (int step = 1; step < size_ && status.ok(); ++step) {
+      const int rank = (rank_ + step) % size_;
+      status = wait_for_parts(turn, rank, rank + 1);
+      if (status.ok()) status = check(turn, rank, block);
+      if (status.ok())
+        in[static_cast<size_t>(rank)].unpack(
+            part(rank, turn, Space::kLarge) + slice * static_cast<size_t>(rank_), slice);
+    }
+    if (!status.ok()) return give_up(turn, status);
+    all_seen(turn);
+  }
+  return object::kOk;
+}
+
+Status Direct::alltoall(const Blocks& send, const Blocks& recv) {
+  const uint64_t block = recv.bytes(0);
+  if (block * static_cast<uint64_t>(size_) > region::kLargeSlotBytes) return alltoall_slices(send, recv);
+  const Turn turn = begin(Kind::kAlltoall);
   const Space space = space_of(block * static_cast<uint64_t>(size_));
   Status status = room(turn, space);
   if (status.ok()) {

@@ -30,9 +30,10 @@ base::Param<int64_t> single_copy_from{
     INT64_MAX,
     0,
     INT64_MAX,
-    "Smallest message in bytes that the receiver copies with the help of the kernel (CMA) while there is a "
-    "core for every rank. Smaller ones go through the region: two copies, but both processes copy at the "
-    "same time. When ranks outnumber cores every large message is copied once."};
+    "Smallest message in bytes that the receiver copies with the help of the kernel (CMA). Smaller ones, and "
+    "all "
+    "by default, go through the region: two copies, but both processes copy at the same time, and the kernel "
+    "takes its time over every page. One copy saves memory bandwidth where that is short."};
 
 constexpr size_t kPieces = 128;  // of the receive buffer per call of the kernel
 
@@ -42,11 +43,10 @@ size_t chunk_bytes(const peer::VirtualConnection& connection) {
   return std::min(static_cast<size_t>(pipeline_chunk.get()), half);
 }
 
-// One copy by the kernel, or two copies that overlap? Measured (docs/performance.md): the kernel takes its
-// time over every page, so two are faster; unless the sender has no core to copy with.
+// One copy by the kernel, or two copies that overlap? Measured (docs/performance.md): two are faster, also
+// when ranks outnumber cores.
 bool copy_once(const peer::VirtualConnection& connection, uint64_t bytes) {
-  return connection.single_copy() &&
-         (base::crowded() || bytes >= static_cast<uint64_t>(single_copy_from.get()));
+  return connection.single_copy() && bytes >= static_cast<uint64_t>(single_copy_from.get());
 }
 
 void say_fin(Proc to, uint32_t sender) {
