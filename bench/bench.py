@@ -14,6 +14,7 @@ import datetime
 import os
 import platform
 import shlex
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -163,9 +164,10 @@ def write_all(results, folder, values=True):
 
 
 def tell(results, folder):
-    if len(results.names()) > 1:
+    rows = kept.summary(results)
+    if rows:
         print(f"{'':44}{'figures':>8}{'ahead':>7}{'gain':>7}")
-        for group, section, count, ahead, middle in kept.summary(results):
+        for group, section, count, ahead, middle in rows:
             print(f"{group + ': ' + section.lower():44}{count:8}{ahead:7}{middle:7.2f}")
         print("gain: how many times better than the best peer, in the median")
     for problem in results.problems:
@@ -201,15 +203,18 @@ def measure(options, command):
             raise BenchError("the program compiles with none of the MPIs")
         results = kept.Results({})
         bench = rounds.Bench(results, programs, raw, cores, options.ms, mode.deadline)
-        bench.all(options.rounds, runs, mpis)
+        stopped = not bench.all(options.rounds, runs, mpis)
+    if stopped and not results.rows:
+        raise BenchError("stopped before there was anything to write")
     results.meta = describe(mpis, mode, options, cores, command)
     write_all(results, options.results)
     tell(results, options.results)
-    return 1 if results.meta["ours"] in results.wrong else 0
+    return 130 if stopped else 1 if results.meta["ours"] in results.wrong else 0
 
 
 def main(arguments):
     options = command_line(arguments)
+    signal.signal(signal.SIGTERM, interrupt)
     try:
         if options.show:
             results = kept.read_values(options.show)
@@ -221,8 +226,12 @@ def main(arguments):
         say(wrong)
         return 1
     except KeyboardInterrupt:
-        say("stopped; nothing is written")
+        say("stopped")
         return 130
+
+
+def interrupt(number, frame):
+    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

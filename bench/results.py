@@ -36,7 +36,8 @@ class Results:
         for line in text.splitlines():
             words = line.split("\t")
             if words[0] == "!library":
-                library = words[1] if len(words[1]) < 80 else words[1][:76] + " ..."
+                library = " ".join(words[1].split())
+                library = library if len(library) < 80 else library[:76] + " ..."
             elif words[0] == "!wrong":
                 self.problem(mpi, group, f"WRONG RESULT: {words[1]} of {words[2]}: {words[3]} wrong", True)
             elif words[0] == "!late":

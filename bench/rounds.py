@@ -98,11 +98,17 @@ class Bench:
             self.results.problem(mpi.name, run.group, f"{run.key}: exit code {code}: {last}", True)
 
     def all(self, rounds, runs, mpis):
+        """Everything; False if a person stopped it before its end, which is noted. What there is stays."""
         progress = Progress(rounds * len(runs) * len(mpis))
-        for number in range(rounds):
-            shift = number % len(mpis)
-            for run in runs:
-                for mpi in mpis[shift:] + mpis[:shift]:
-                    progress.step(f"round {number + 1}, {run.key}, {mpi.title}")
-                    self.one(number + 1, run, mpi)
-        progress.end()
+        turns = [(n, run, mpi) for n in range(rounds) for run in runs
+                 for mpi in mpis[n % len(mpis):] + mpis[:n % len(mpis)]]
+        try:
+            for number, run, mpi in turns:
+                progress.step(f"round {number + 1}, {run.key}, {mpi.title}")
+                self.one(number + 1, run, mpi)
+        except KeyboardInterrupt:
+            self.results.problem(mpi.name, run.group, f"stopped by hand in round {number + 1}")
+            return False
+        finally:
+            progress.end()
+        return True
