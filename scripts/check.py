@@ -59,6 +59,8 @@ def core(quick):
             f"-DCMAKE_PREFIX_PATH={ROOT}/{PREFIX}"], {}),
           (["cmake", "--build", "build/check/examples"], {}),
           ([f"{PREFIX}/bin/mpiexec", "-n", "4", "build/check/examples/hello"], {})]),
+        ("cost", "instructions of small messages, counted by valgrind, against test/cost/expected.txt",
+         [([*SETUP, "cost"], {}), (["test/cost/run", "--prefix", PREFIX], {})]),
         ("faults", "killed ranks, full memory, aborts",
          [(["test/faults/run", "--prefix", PREFIX, *kills], {})]),
         ("hosts", "the network: two emulated hosts over UCX and TCP, and forced on one host",
