@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   double before = MPI_Wtime(), tick = MPI_Wtick();
   CHECK(tick > 0 && tick < 0.01);
   while (MPI_Wtime() - before < 0.002) continue;
-  CHECK(MPI_Wtime() - before < 1);
+  CHECK(MPI_Wtime() - before < 100);
   void* memory = NULL;
   OK(MPI_Alloc_mem(100000, MPI_INFO_NULL, &memory));
   memset(memory, 1, 100000);
