@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/event.h"
+
 namespace vicinity::p2p {
 namespace {
 
@@ -82,6 +84,8 @@ void Context::keep(Arrival* arrival) {
   ++counters_.unexpected_total;
   counters_.unexpected_bytes += arrival->data_bytes;
   counters_.unexpected_most = std::max(counters_.unexpected_most, ++counters_.unexpected);
+  base::tell(base::MessageUnexpected{static_cast<int32_t>(arrival->from), arrival->envelope.tag,
+                                     static_cast<int64_t>(arrival->length)});
 }
 
 void Context::drop(Arrival* arrival) {

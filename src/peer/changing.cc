@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/event.h"
 #include "base/log.h"
 #include "channel/ring/receiver.h"
 #include "channel/ucx/network.h"
@@ -106,6 +107,7 @@ void VirtualConnection::enter(RingState state) {
     const char* why = !ring_reason_.empty() ? ring_reason_.c_str() : "the other end wishes it";
     reason_ = std::string("the ring is off: ") + why;
   }
+  base::tell(base::ChannelChanged{static_cast<int32_t>(proc_), kind_ == Kind::kRing ? 2 : 3});
   VICINITY_LOG(kInfo, "rank %u: channel %s from now on, %s", proc_, channel_name(), reason_.c_str());
   if (queue_.empty())
     set_straight();

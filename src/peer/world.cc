@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/event.h"
 #include "base/log.h"
 #include "channel/cma/cma.h"
 #include "peer/channels.h"
@@ -33,6 +34,7 @@ void lose(Proc proc, const char* why) {
   if (connection.lost()) return;
   if (Neighbourhood* home = w.home[proc]) home->close(proc);
   connection.lose(why);
+  base::tell(base::ProcessLost{static_cast<int32_t>(proc)});
   w.sink->lost(proc, why);
 }
 

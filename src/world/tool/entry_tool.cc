@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Begin and end of the tools interface, enumerations, categories, and events, of which there are none
-// (MPI 5.0, 15.3.4 to 15.3.9).
+// Begin and end of the tools interface, enumerations and categories (MPI 5.0, 15.3.4, 15.3.5 and 15.3.9).
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -19,7 +18,7 @@ int users = 0;
 struct Category {
   const char* name;
   std::string text;
-  std::vector<int> cvars, pvars, children;
+  std::vector<int> cvars, pvars, events, children;
 };
 
 std::vector<int> pvars_of(const char* room) {
@@ -32,6 +31,13 @@ std::vector<int> pvars_of(const char* room) {
   return indices;
 }
 
+std::vector<int> events_of(const char* room) {
+  std::vector<int> indices;
+  for (size_t i = 0; i < event_types().size(); ++i)
+    if (std::strcmp(event_types()[i].category, room) == 0) indices.push_back(static_cast<int>(i));
+  return indices;
+}
+
 std::vector<Category> make_categories() {
   std::vector<const char*> rooms = {"channel", "p2p"};
   const auto& cvars = control_variables();
@@ -41,9 +47,10 @@ std::vector<Category> make_categories() {
       rooms.push_back(param->room);
   std::sort(rooms.begin(), rooms.end(), [](const char* a, const char* b) { return std::strcmp(a, b) < 0; });
   std::vector<Category> all;
-  all.push_back({"vicinity", "all variables of the library", {}, {}, {}});
+  all.push_back({"vicinity", "all variables and events of the library", {}, {}, {}, {}});
   for (const char* room : rooms) {
-    Category category{room, std::string("variables of ") + room, {}, pvars_of(room), {}};
+    Category category{
+        room, std::string("variables and events of ") + room, {}, pvars_of(room), events_of(room), {}};
     for (size_t i = 0; i < cvars.size(); ++i)
       if (std::strcmp(cvars[i]->room, room) == 0) category.cvars.push_back(static_cast<int>(i));
     all[0].children.push_back(static_cast<int>(all.size()));
@@ -66,11 +73,6 @@ Result<const Category*> category_at(int index) {
 Status give_list(const std::vector<int>& list, int room, int* out) {
   if (out) std::copy_n(list.begin(), std::min(list.size(), static_cast<size_t>(room)), out);
   return kOk;
-}
-
-Status no_event(int code) {
-  VICINITY_TRY(check_begun());
-  return fail(code, "there are no events");
 }
 
 }  // namespace
@@ -113,7 +115,7 @@ Status t_init_thread(int required, int* provided) {
 
 Status t_finalize() {
   VICINITY_TRY(check_begun());
-  --users;
+  if (--users == 0) forget_events();
   return kOk;
 }
 
@@ -155,7 +157,7 @@ Status t_category_get_info(int cat_index, char* name, int* name_len, char* desc,
 Status t_category_get_num_events(int cat_index, int* num_events) {
   Result<const Category*> category = category_at(cat_index);
   if (!category.ok()) return category.status();
-  give(num_events, 0);
+  give(num_events, (*category)->events.size());
   return kOk;
 }
 
@@ -181,9 +183,9 @@ Status t_category_get_categories(int cat_index, int len, int* indices) {
   return category.ok() ? give_list((*category)->children, len, indices) : category.status();
 }
 
-Status t_category_get_events(int cat_index, int, int*) {
+Status t_category_get_events(int cat_index, int len, int* indices) {
   Result<const Category*> category = category_at(cat_index);
-  return category.ok() ? kOk : category.status();
+  return category.ok() ? give_list((*category)->events, len, indices) : category.status();
 }
 
 // Categories never change while the program runs.
@@ -192,55 +194,5 @@ Status t_category_changed(int* update_number) {
   give(update_number, 0);
   return kOk;
 }
-
-Status t_source_get_num(int* num_sources) {
-  VICINITY_TRY(check_begun());
-  give(num_sources, 0);
-  return kOk;
-}
-
-Status t_source_get_info(int, char*, int*, char*, int*, MPI_T_source_order*, MPI_Count*, MPI_Count*, Info**) {
-  return no_event(MPI_T_ERR_INVALID_INDEX);
-}
-Status t_source_get_timestamp(int, MPI_Count*) { return no_event(MPI_T_ERR_INVALID_INDEX); }
-
-Status t_event_get_num(int* num_events) {
-  VICINITY_TRY(check_begun());
-  give(num_events, 0);
-  return kOk;
-}
-
-Status t_event_get_info(int, char*, int*, int*, MPI_Datatype*, MPI_Aint*, int*, MPI_T_enum*, Info**, char*,
-                        int*, int*) {
-  return no_event(MPI_T_ERR_INVALID_INDEX);
-}
-Status t_event_get_index(const char*, int*) { return no_event(MPI_T_ERR_INVALID_NAME); }
-Status t_event_handle_alloc(int, void*, Info*, MPI_T_event_registration*) {
-  return no_event(MPI_T_ERR_INVALID_INDEX);
-}
-Status t_event_handle_free(MPI_T_event_registration, void*, MPI_T_event_free_cb_function) {
-  return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-Status t_event_handle_get_info(MPI_T_event_registration, Info**) {
-  return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-Status t_event_handle_set_info(MPI_T_event_registration, Info*) { return no_event(MPI_T_ERR_INVALID_HANDLE); }
-Status t_event_register_callback(MPI_T_event_registration, MPI_T_cb_safety, Info*, void*,
-                                 MPI_T_event_cb_function) {
-  return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-Status t_event_callback_get_info(MPI_T_event_registration, MPI_T_cb_safety, Info**) {
-  return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-Status t_event_callback_set_info(MPI_T_event_registration, MPI_T_cb_safety, Info*) {
-  return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-Status t_event_set_dropped_handler(MPI_T_event_registration, MPI_T_event_dropped_cb_function) {
-  return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-Status t_event_read(MPI_T_event_instance, int, void*) { return no_event(MPI_T_ERR_INVALID_HANDLE); }
-Status t_event_copy(MPI_T_event_instance, void*) { return no_event(MPI_T_ERR_INVALID_HANDLE); }
-Status t_event_get_timestamp(MPI_T_event_instance, MPI_Count*) { return no_event(MPI_T_ERR_INVALID_HANDLE); }
-Status t_event_get_source(MPI_T_event_instance, int*) { return no_event(MPI_T_ERR_INVALID_HANDLE); }
 
 }  // namespace vicinity::world::entry

@@ -50,6 +50,20 @@ struct PerformanceVariable {
 };
 const std::vector<PerformanceVariable>& performance_variables();
 
+struct EventElement {
+  const char* name;
+  MPI_Datatype type;
+  size_t offset, bytes;
+};
+struct EventType {
+  const char* name;
+  const char* text;
+  const char* category;
+  std::vector<EventElement> elements;
+};
+const std::vector<EventType>& event_types();  // by base::Event
+void forget_events();                         // nobody listens any more
+
 MPI_T_enum truth_enum();
 bool is_enum(MPI_T_enum handle);
 

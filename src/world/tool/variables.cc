@@ -36,7 +36,7 @@ uint64_t read_p2p(int argument, uint32_t) { return p2p::counters().*kP2p[argumen
 
 constexpr PeerCounter kPeer[] = {&peer::Counters::messages_sent, &peer::Counters::bytes_sent,
                                  &peer::Counters::messages_received, &peer::Counters::bytes_received};
-constexpr const char* kChannels[] = {"self", "ring"};
+constexpr const char* kChannels[] = {"self", "ring", "ucx"};
 
 uint64_t read_peer(int argument, uint32_t peer) {
   if (!instance().connected || peer >= peer::process_count()) return 0;
@@ -103,6 +103,13 @@ const std::vector<PerformanceVariable>& performance_variables() {
        read_channel, 6},
       {"ring_bytes_received", "bytes received by the ring channel", kAggregate, Unit::kChannel, false,
        read_channel, 7},
+      {"network_messages_sent", "messages sent by the network", kCounter, Unit::kChannel, false, read_channel,
+       8},
+      {"network_bytes_sent", "bytes sent by the network", kAggregate, Unit::kChannel, false, read_channel, 9},
+      {"network_messages_received", "messages received by the network", kCounter, Unit::kChannel, false,
+       read_channel, 10},
+      {"network_bytes_received", "bytes received by the network", kAggregate, Unit::kChannel, false,
+       read_channel, 11},
       {"peer_messages_sent", "messages sent to each process", kCounter, Unit::kChannel, true, read_peer, 0},
       {"peer_bytes_sent", "bytes sent to each process", kAggregate, Unit::kChannel, true, read_peer, 1},
       {"peer_messages_received", "messages received from each process", kCounter, Unit::kChannel, true,
