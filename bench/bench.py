@@ -166,9 +166,9 @@ def write_all(results, folder, values=True):
 def tell(results, folder):
     rows = kept.summary(results)
     if rows:
-        print(f"{'':44}{'figures':>8}{'ahead':>7}{'gain':>7}")
+        print(f"{'':44}{'figures':>8}{'ahead':>7}{'gain':>10}")
         for group, section, count, ahead, middle in rows:
-            print(f"{group + ': ' + section.lower():44}{count:8}{ahead:7}{middle:7.2f}")
+            print(f"{group + ': ' + section.lower():44}{count:8}{ahead:7}{middle:10.2f}")
         print("gain: how many times better than the best peer, in the median")
     for problem in results.problems:
         print(f"{problem['mpi']}, {problem['group']}: {problem['what']}")
