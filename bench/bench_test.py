@@ -126,6 +126,9 @@ class Smallest(unittest.TestCase):
             self.assertFalse({"src", "href"} & set(attributes), (tag, attributes))
         without_names = text.replace("http://www.w3.org/2000/svg", "")  # a name, not an address
         self.assertNotRegex(without_names, r"@import|url\(|fetch\(")
+        rules = re.sub(r"/\*.*?\*/", "", (HERE / "page.css").read_text(), flags=re.S)
+        self.assertEqual(rules.count("{"), rules.count("}"))
+        self.assertNotRegex(rules, r"(?:^|})\s*;")  # would make a browser drop the rule that follows
         data = json.loads(tags.data)
         there = {(figure["group"], figure["metric"]) for figure in data["figures"]}
         self.assertEqual(there, expected_figures())
