@@ -133,7 +133,7 @@ def relevant_environment():
     return [f"{key}={value}" for key, value in sorted(os.environ.items()) if key.startswith(prefixes)]
 
 
-def describe(mpis, mode, options, cores, command):
+def describe(mpis, mode, options, cores, busy, command):
     ours = "vicinity" if any(mpi.name == "vicinity" for mpi in mpis) else mpis[0].name
     described = []
     for mpi in mpis:
@@ -146,6 +146,7 @@ def describe(mpis, mode, options, cores, command):
         "date": datetime.datetime.now().astimezone().isoformat(" ", "minutes"),
         "mode": mode.name,
         "rounds": options.rounds,
+        "load": round(busy, 1),
         "milliseconds": options.ms,
         "command": command,
         "environment": relevant_environment(),
@@ -193,6 +194,9 @@ def measure(options, command):
         for mpi in mpis:
             print(f"{mpi.name:14}{mpi.mpiexec}")
         return 0
+    busy = os.getloadavg()[0]
+    if busy > cores / 2:
+        say(f"the machine is busy (load {busy:.1f} on {cores} cores): figures will be noisy")
     with tempfile.TemporaryDirectory(prefix="vicinity-bench-") as folder:
         programs = compile_all(mpis, Path(folder))
         raw = peers.compile_raw(Path(folder))
@@ -206,7 +210,7 @@ def measure(options, command):
         stopped = not bench.all(options.rounds, runs, mpis)
     if stopped and not results.rows:
         raise BenchError("stopped before there was anything to write")
-    results.meta = describe(mpis, mode, options, cores, command)
+    results.meta = describe(mpis, mode, options, cores, busy, command)
     write_all(results, options.results)
     tell(results, options.results)
     return 130 if stopped else 1 if results.meta["ours"] in results.wrong else 0

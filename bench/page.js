@@ -7,6 +7,7 @@ const kData = JSON.parse(document.getElementById("data").textContent);
 const kMeta = kData.meta;
 const kNames = kMeta.mpis.map((mpi) => mpi.name);
 const kBestOther = "best of the others";
+const kRounds = `${kMeta.rounds} round${kMeta.rounds === 1 ? "" : "s"}`;
 const kOverview = "Overview", kSettings = "How it was measured";
 const state = {
   tab: kOverview,
@@ -305,10 +306,11 @@ function settings() {
     element("h2", {}, "How"),
     element(
         "p", {},
-        `${kMeta.rounds} rounds; in each, every run was done with every MPI in turn, nobody always first. ` +
+        `${kRounds}; in each, every run was done with every MPI in turn, nobody always first. ` +
             "A figure is the median, its range goes from the least to the most of all rounds. One figure " +
             `of one round repeats its operation for some ${kMeta.milliseconds} ms. Buffers are filled with ` +
             "a pattern, and results checked, before and after."),
+    kMeta.load === undefined ? null : element("p", {}, `Load of the machine before: ${kMeta.load}.`),
     element("p", {}, code(kMeta.command)),
     kMeta.environment && kMeta.environment.length ?
         element("p", {}, "Set in the environment, for all: ", code(kMeta.environment.join(" "))) :
@@ -418,7 +420,7 @@ function render() {
 
 $("title").textContent = kMeta.title;
 document.title = `${kMeta.title}: vicinity bench`;
-$("about").textContent = `${kMeta.machine}; ${kMeta.date}; ${kMeta.rounds} rounds`;
+$("about").textContent = `${kMeta.machine}; ${kMeta.date}; ${kRounds}`;
 $("footer").textContent = "";
 $("theme").addEventListener(
     "click", () => set({theme: {auto: "light", light: "dark", dark: "auto"}[state.theme] || "auto"}));
