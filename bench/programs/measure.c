@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures one MPI and checks every result. `vicinity bench` compiles it for each and starts it.
 //
-//   measure MILLISECONDS DEADLINE single|multiple [PART:SIZE,SIZE,...]...
+//   measure MILLISECONDS DEADLINE single|multiple [PART[/METRIC+METRIC...]:SIZE,SIZE,...]...
 // Parts: point, onesided, collective, nonblocking, queues (sizes are depths), start (no sizes). Rank 0 prints
 // "metric TAB x TAB value TAB unit"; "!library", "!wrong", "!late" or "!missing" stand in front of what the
 // library says of itself, is wrong, was left out after DEADLINE seconds, or is not there. Each figure repeats
@@ -78,7 +78,17 @@ void report(const char* metric, int x, double value, const char* unit) {
   if (rank == 0) printf("%s\t%d\t%.6g\t%s\n", metric, x, value, unit);
 }
 
+static const char* only;  // metrics of the part that are wanted, with + between them; NULL: all
+
+static int wanted(const char* metric) {
+  const size_t length = strlen(metric);
+  for (const char* at = only; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL)
+    if (strncmp(at, metric, length) == 0 && (at[length] == '+' || at[length] == 0)) return 1;
+  return only == NULL;
+}
+
 int in_time(const char* metric, int x) {
+  if (!wanted(metric)) return 0;
   int late = now() - began > deadline;
   MPI_Bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD);
   if (late && rank == 0) printf("!late\t%s\t%d\n", metric, x);
@@ -105,7 +115,7 @@ void measure(const Figure* figure, int x) {
 }
 
 typedef struct {
-  const char* name;
+  const char *name, *only;
   int sizes[kMostSizes], count, most;
 } Part;
 
@@ -115,6 +125,8 @@ static int read_part(char* text, Part* part) {
   part->name = text;
   if (!colon) return strcmp(text, "start") == 0;
   *colon = 0;
+  char* slash = strchr(part->name, '/');
+  if (slash) *slash = 0, part->only = slash + 1;
   text = colon + 1;
   while (part->count < kMostSizes) {
     char* end;
@@ -142,6 +154,7 @@ static int run_part(const Part* part) {
   for (int i = 0; i < (int)(sizeof kParts / sizeof *kParts); i++)
     if (strcmp(part->name, kParts[i].name) == 0) {
       if (kParts[i].needs_two && size < 2) return 0;
+      only = part->only;
       kParts[i].run(part->sizes, part->count);
       return 1;
     }

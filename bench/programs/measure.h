@@ -25,7 +25,7 @@ void measure(const Figure* figure, int x);
 
 // The pieces of measure(), for figures that need more. prepared_and_right() reports what is wrong; repeat()
 // is the time of one run: the longest of all ranks.
-int in_time(const char* metric, int x);
+int in_time(const char* metric, int x);  // and wanted
 int prepared_and_right(const Figure* figure, int x);
 double repeat(void (*run)(int x), int x);
 void report(const char* metric, int x, double value, const char* unit);
