@@ -100,17 +100,18 @@ Status reach_others(World& w) {
 }
 
 template <class AnyForming>
-void join(World& w, AnyForming& forming) {
+const Neighbourhood* join(World& w, AnyForming& forming) {
   if (!forming.in()) {
     w.trouble = forming.trouble();
     VICINITY_LOG(kInfo, "not in a shared region: %s", w.trouble.c_str());
-    return;
+    return nullptr;
   }
   const auto& admitted = forming.admitted();
-  if (std::count(admitted.begin(), admitted.end(), 1) < 2) return;
+  if (std::count(admitted.begin(), admitted.end(), 1) < 2) return nullptr;
   w.neighbourhoods.push_back(std::make_unique<Neighbourhood>(std::move(forming.mapping()), forming.geometry(),
                                                              forming.generation(), forming.group(), admitted,
                                                              forming.self()));
+  return w.neighbourhoods.back().get();
 }
 
 void connect_rings(World& w) {
@@ -230,7 +231,7 @@ Status start_group(World& w) {
   if (host) {
     host->settle();
     w.membership = std::move(host->membership());
-    join(w, *host);
+    w.host = join(w, *host);
   }
   connect_rings(w);
   VICINITY_TRY(reach_others(w));
@@ -375,6 +376,12 @@ uint32_t section_of(Proc proc) {
 }
 channel::ring::Bell bell(Proc proc) { return world->neighbourhoods[0]->port().bell(section_of(proc)); }
 bool co_resident(Proc proc) { return world->table[proc].co_resident(); }
+bool present(Proc proc) {
+  if (proc == world->self) return true;
+  const Neighbourhood* home = world->home[proc];
+  if (!home || world->table[proc].lost() || home->departed(proc)) return false;
+  return home != world->host || world->membership->list().has(proc);
+}
 
 std::string map_text() {
   MapHead head{world->job, world->self, world->count, world->cards[world->self].host};

@@ -78,6 +78,7 @@ struct World {
   std::vector<std::unique_ptr<Neighbourhood>> neighbourhoods;  // of our job, in order of preference
   Acquaintances acquaintances;
   std::vector<Neighbourhood*> home;  // of each process: where its ring is, or nullptr
+  const Neighbourhood* host = nullptr;  // the one in the host region
   std::string trouble;               // why a proposed region has not taken us in
   channel::Sink* sink = nullptr;
   wireup::Wireup* wireup = nullptr;
