@@ -27,6 +27,7 @@ enum class FrameType : uint8_t {
   kStop,        // SIGTERM now, SIGKILL after so many milliseconds
   kQuit,        // end every descendant, then yourself
   kSpawned,     // rank, text: why not; empty: they run
+  kDied,        // rank: it has died inside MPI, and the job goes on
   // to mpiexec
   kHello,       // text: magic and version
   kOutput,      // rank, stream (1 or 2), text

@@ -42,7 +42,7 @@ class Head {
   struct Rank {
     size_t host = 0;
     bool exited = false;
-    bool finalized = false;
+    RankEnd end = RankEnd::kNeverInMpi;
     bool apart = false;  // of a spawned job: connected with nobody outside of it
   };
   struct Job {
@@ -93,6 +93,8 @@ class Head {
   void ended_badly(int rank, int wait_status, RankEnd end);
   void check_lost_barrier(size_t job);
   void failed(int rank, int exit_code, const std::string& message);
+  void lost(int rank, int exit_code, const std::string& text, RankEnd end);
+  bool recovers() const;
   void read_signals();
   void pass_signal(int signal);
   void suspend();

@@ -118,8 +118,8 @@ void Head::check_lost_barrier(size_t job) {
   for (size_t i = 0; i < jobs_[job].ranks; ++i) {
     const size_t rank = jobs_[job].first_rank + i;
     if (!ranks_[rank].exited) continue;
-    const RankEnd end = ranks_[rank].finalized ? RankEnd::kFinalized : RankEnd::kNeverInMpi;
-    return failed(static_cast<int>(rank), 1, who(static_cast<int>(rank)) + " " + ended_too_early(end));
+    return failed(static_cast<int>(rank), 1,
+                  who(static_cast<int>(rank)) + " " + ended_too_early(ranks_[rank].end));
   }
 }
 
@@ -127,7 +127,7 @@ void Head::rank_exited(int number, int wait_status, RankEnd end) {
   Rank& rank = ranks_[static_cast<size_t>(number)];
   if (rank.exited) return;
   rank.exited = true;
-  rank.finalized = end == RankEnd::kFinalized;
+  rank.end = end;
   --alive_;
   Host& host = hosts_[rank.host];
   ++host.exited;
@@ -136,15 +136,33 @@ void Head::rank_exited(int number, int wait_status, RankEnd end) {
   // The proxies of a spawned job have nothing more to do; those of the first wait for all.
   if (host.job > 0 && host.exited == host.ranks) send(rank.host, FrameWriter(FrameType::kQuit).take());
   if (stopping_ || ended) return;
-  if (wait_status != 0) return ended_badly(number, wait_status, end);
-  if (end == RankEnd::kInsideMpi)
-    return failed(number, 1, who(number) + " ended without calling MPI_Finalize; ending the job");
-  if (host.job > 0 && end == RankEnd::kNeverInMpi)
-    return failed(number, 1,
-                  who(number) +
-                      " ended without calling MPI_Init, while those who have spawned it wait "
-                      "for it in MPI_Comm_spawn; ending the job");
-  check_lost_barrier(host.job);
+  if (wait_status != 0) {
+    ended_badly(number, wait_status, end);
+  } else if (end == RankEnd::kInsideMpi) {
+    lost(number, 1, who(number) + " ended without calling MPI_Finalize", end);
+  } else if (host.job > 0 && end == RankEnd::kNeverInMpi) {
+    failed(number, 1,
+           who(number) +
+               " ended without calling MPI_Init, while those who have spawned it wait "
+               "for it in MPI_Comm_spawn; ending the job");
+  }
+  if (!stopping_ && !jobs_[host.job].ended) check_lost_barrier(host.job);
+}
+
+bool Head::recovers() const { return options_.recovery || wireup::param_recovery.get(); }
+
+// A process that the others may wait for is gone: the end of its job, unless they can do without it.
+void Head::lost(int number, int exit_code, const std::string& text, RankEnd end) {
+  if (!recovers()) return failed(number, exit_code, text + "; ending the job");
+  say(text + "; the job goes on without it");
+  exit_code_ = exit_code_ ? exit_code_ : exit_code;
+  Rank& rank = ranks_[static_cast<size_t>(number)];
+  rank.apart = true;
+  if (end != RankEnd::kInsideMpi) return;
+  const size_t job = hosts_[rank.host].job;
+  const auto told = static_cast<uint32_t>(static_cast<size_t>(number) - jobs_[job].first_rank);
+  for (size_t host = 0; host < hosts_.size(); ++host)
+    if (hosts_[host].job == job) send(host, FrameWriter(FrameType::kDied).number(told).take());
 }
 
 void Head::ended_badly(int rank, int wait_status, RankEnd end) {
@@ -152,9 +170,10 @@ void Head::ended_badly(int rank, int wait_status, RankEnd end) {
     const int signal = WTERMSIG(wait_status);
     // What the user sent needs no explanation.
     if (signal == passed_signal_) return stop(128 + signal, "");
-    return failed(rank, 128 + signal,
-                  who(rank) + " was killed by signal " + std::to_string(signal) + " (" + signal_name(signal) +
-                      ")" + (WCOREDUMP(wait_status) ? ", core dumped" : "") + "; ending the job");
+    return lost(rank, 128 + signal,
+                who(rank) + " was killed by signal " + std::to_string(signal) + " (" + signal_name(signal) +
+                    ")" + (WCOREDUMP(wait_status) ? ", core dumped" : ""),
+                end);
   }
   const int code = WEXITSTATUS(wait_status);
   const std::string text = who(rank) + " ended with exit code " + std::to_string(code);
@@ -164,8 +183,7 @@ void Head::ended_badly(int rank, int wait_status, RankEnd end) {
     exit_code_ = exit_code_ ? exit_code_ : code;
     return;
   }
-  failed(rank, code,
-         text + (end == RankEnd::kInsideMpi ? " without calling MPI_Finalize" : "") + "; ending the job");
+  lost(rank, code, text + (end == RankEnd::kInsideMpi ? " without calling MPI_Finalize" : ""), end);
 }
 
 void Head::read_signals() {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "wireup/codec.h"
+
 namespace vicinity::launch {
 
 namespace pmi1 = wireup::pmi1;
@@ -184,6 +186,15 @@ void PmiServer::release(const Pairs& pairs) {
   }
   waiting_ = 0;
   full_reported_ = false;
+}
+
+Status PmiServer::died(int rank) {
+  dead_.insert(rank);
+  std::string list = wireup::format_ranks(dead_);
+  if (list.size() >= static_cast<size_t>(pmi1::kValueMax))
+    return fail(kOther, "so many processes have died that no list of them fits into a value of PMI");
+  values_[pmi1::kDeadKey] = std::move(list);
+  return base::kOk;
 }
 
 }  // namespace vicinity::launch

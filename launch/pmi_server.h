@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -47,6 +48,8 @@ class PmiServer {
   Pairs take_pairs();
   // The barrier is complete: adds what other hosts have put, lets every local rank go on.
   void release(const Pairs& pairs);
+  // A rank of the job has died, and the job goes on: whoever asks is told. Fails when the list gets too long.
+  base::Status died(int rank);
   std::optional<AbortRequest> take_abort() { return std::exchange(abort_, std::nullopt); }
 
   // A rank that asks for more processes waits for the answer; `trouble` is empty when they run.
@@ -83,6 +86,7 @@ class PmiServer {
   std::vector<Client> clients_;
   std::unordered_map<std::string, std::string> values_;
   std::unordered_map<std::string, std::string> fresh_;
+  std::set<int> dead_;
   size_t waiting_ = 0;
   bool full_reported_ = false;
   std::optional<AbortRequest> abort_;

@@ -135,4 +135,15 @@ TEST_F(PmiServerTest, ViolationsAreFailures) {
   EXPECT_FALSE(server_.receive(0, std::string(20000, 'x')).ok());
 }
 
+TEST_F(PmiServerTest, TellsWhoHasDied) {
+  init_both();
+  const std::string question = "cmd=get kvsname=j key=PMI_dead_processes";
+  EXPECT_NE(ask(0, question).find("rc=-1"), std::string::npos);
+  for (int rank : {7, 2, 3}) EXPECT_TRUE(server_.died(rank).ok());
+  EXPECT_EQ(ask(0, question), "cmd=get_result rc=0 value=2-3,7\n");
+  bool kept = true;
+  for (int rank = 1000; rank < 2000 && kept; rank += 2) kept = server_.died(rank).ok();
+  EXPECT_FALSE(kept);
+}
+
 }  // namespace

@@ -172,6 +172,10 @@ void Proxy::handle(const Frame& frame) {
       return;
     case FrameType::kSpawned:
       return answer_spawn(reader);
+    case FrameType::kDied:
+      if (auto status = pmi_ ? pmi_->died(reader.signed_number()) : base::kOk; !status.ok())
+        trouble(-1, 1, base::failure_text(status.code()));
+      return;
     default:
       return;  // frames of the other direction
   }
@@ -360,7 +364,7 @@ void Proxy::rank_ended(size_t index, int wait_status) {
 // Ranks of this host wait for one that has ended. (mpiexec checks the same among hosts.)
 void Proxy::check_lost_barrier() {
   if (missing_rank_ < 0 || !pmi_->anyone_waits()) return;
-  if (missing_end_ != RankEnd::kInsideMpi)  // that is told in other words
+  if (missing_end_ != RankEnd::kInsideMpi || job_->recovery)  // else that is told in other words
     trouble(missing_rank_, 1, ended_too_early(missing_end_));
   missing_rank_ = -1;
 }

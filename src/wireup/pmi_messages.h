@@ -45,6 +45,9 @@ inline constexpr Shape kSpawn{"spawn", {}, "spawn_result", {"rc"}};
 inline constexpr Shape kInitAck{"initack", {"pmiid"}, "initack", {}};
 // What our server allows. The lengths include the ending zero that C clients add.
 inline constexpr int kKvsNameMax = 256, kKeyMax = 64, kValueMax = 1024;
+// Under this key a server that leaves the others alone after a death (Hydra's -disable-auto-cleanup, our
+// -enable-recovery) keeps the ranks that have died, as `1,4-6`.
+inline constexpr const char* kDeadKey = "PMI_dead_processes";
 }  // namespace pmi1
 
 namespace pmi2 {

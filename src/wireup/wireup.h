@@ -63,6 +63,9 @@ class Wireup {
   // Fails when the launcher is gone, so that this process should end. One system call: whoever waits
   // for long calls it rarely (a few times a second).
   virtual base::Status check() { return base::kOk; }
+  // The ranks that the launcher knows to have died, in no order; empty where it cannot say. One question to
+  // the launcher.
+  virtual std::vector<int> dead() { return {}; }
 
  protected:
   Identity identity_;
