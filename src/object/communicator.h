@@ -41,6 +41,7 @@ struct Communicator : Object {
   p2p::AttachedBuffer* buffer = nullptr;  // MPI_Comm_attach_buffer
   uintptr_t session = 0;                // handle of the session it was derived from, 0: world model
   uint32_t agreements = 0;              // constructions begun over it; equal on all members (world/)
+  bool revoked = false;                 // by revoke() only
 
   bool inter() const { return remote != nullptr; }
   int size() const { return group->size(); }
@@ -52,8 +53,13 @@ struct Communicator : Object {
   static void finish(Communicator* comm);
 };
 
-// MPI_COMM_WORLD and MPI_COMM_SELF; world/ sets them while it runs.
+// MPI_COMM_WORLD and MPI_COMM_SELF; world/ sets them while it runs. Revoked, they are in the second array.
 extern Communicator* predefined_communicators[2];
+extern Communicator* revoked_predefined[2];
+
+// lookup() finds it no more, so that no door has to ask whether it is revoked; find_revoked() does.
+void mark_revoked(Communicator& comm);
+Communicator* find_revoked(MPI_Comm handle);  // nullptr: it is no communicator, or a good one
 // Called by finish() first: takes down what belongs to p2p/, coll/ and world/. Set by world/.
 extern void (*communicator_cleanup)(Communicator& comm);
 

@@ -2,6 +2,8 @@
 // The life of a transfer: made, complete, described, freed; and the shared requests that are always done.
 #include <cinttypes>
 
+#include <mpi-ext.h>
+
 #include "object/pool.h"
 #include "p2p/engine.h"
 
@@ -106,12 +108,21 @@ Status describe(object::Request& request) {
                           " bytes, the receive buffer has room for %" PRIu64,
                           t.status.MPI_SOURCE, t.status.MPI_TAG, t.length, t.bytes);
     case MPI_ERR_PROC_ABORTED: {
-      const Proc peer = t.sending || t.peer != kAnyProc ? t.peer : t.from;
+      Proc peer = t.sending || t.peer != kAnyProc ? t.peer : t.from;
+      if (!engine().is_lost(peer) && engine().lost_member(*t.comm) != kAnyProc)
+        peer = engine().lost_member(*t.comm);
       const char* why = engine().lost_reason(peer);
       return object::fail(MPI_ERR_PROC_ABORTED, "%s rank %d failed: process %u is gone (%s)",
                           t.sending ? "sending to" : "receiving from", rank_of(*t.comm, peer), peer,
                           why ? why : "no connection");
     }
+    case MPIX_ERR_PROC_FAILED_PENDING:
+      return object::fail(MPIX_ERR_PROC_FAILED_PENDING,
+                          "receiving from any source goes on after MPIX_Comm_ack_failed: process %u is gone",
+                          engine().failed(*t.comm).back());
+    case MPIX_ERR_REVOKED:
+      return object::fail(MPIX_ERR_REVOKED, "%s rank %d failed: the communicator has been revoked",
+                          t.sending ? "sending to" : "receiving from", t.rank);
     case MPI_ERR_NO_MEM:
       return object::fail(MPI_ERR_NO_MEM, "no memory for a message of %" PRIu64 " bytes %s rank %d", t.bytes,
                           t.sending ? "to" : "from", t.rank);

@@ -22,6 +22,7 @@ Status check_inter(const Communicator& comm) {
 
 Result<Communicator*> mortal(MPI_Comm handle) {
   Communicator* comm = object::lookup<Communicator>(handle);
+  if (!comm) comm = object::find_revoked(handle);
   if (!comm) return fail(MPI_ERR_COMM, "argument `comm` is no communicator");
   if (comm->predefined()) return fail(MPI_ERR_COMM, "%s cannot be freed", comm->name);
   return comm;
