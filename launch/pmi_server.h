@@ -62,6 +62,9 @@ class PmiServer {
   void answer_spawn(int local, const std::string& trouble);
   // (local, connected processes of other jobs), newest last.
   std::vector<std::pair<int, int>> take_guests() { return std::exchange(guests_, {}); }
+  std::vector<int> take_arrivals() { return std::exchange(arrivals_, {}); }
+  // Those whom a rank here has spawned with this port never come.
+  void spawn_lost(const std::string& port, const std::string& why);
 
  private:
   struct Client {
@@ -92,6 +95,7 @@ class PmiServer {
   std::optional<AbortRequest> abort_;
   std::vector<Spawn> spawns_;
   std::vector<std::pair<int, int>> guests_;
+  std::vector<int> arrivals_;
 };
 
 }  // namespace vicinity::launch

@@ -112,6 +112,19 @@ TEST_F(PmiServerTest, SpawnIsCollectedAndAnswered) {
   EXPECT_FALSE(server_.receive(1, "mcmd=spawn\nnonsense\n").ok());
 }
 
+TEST_F(PmiServerTest, TellsWhySpawnedProcessesNeverCome) {
+  init_both();
+  const std::string port = "vicinity1:secret:1", key = vicinity::wireup::spawn_failure_key(port);
+  EXPECT_LT(key.size(), 64u);
+  EXPECT_NE(key, vicinity::wireup::spawn_failure_key("vicinity1:secret:2"));
+  EXPECT_NE(ask(1, "cmd=get kvsname=j key=" + key).find("rc=-1"), std::string::npos);
+  server_.spawn_lost(port, "rank 1 has died, code=9");
+  EXPECT_EQ(ask(1, "cmd=get kvsname=j key=" + key), "cmd=get_result rc=0 value=rank 1 has died, code:9\n");
+  EXPECT_EQ(ask(0, "cmd=vicinity_arrived"), "");
+  EXPECT_EQ(server_.take_arrivals(), std::vector<int>{0});
+  EXPECT_TRUE(server_.take_arrivals().empty());
+}
+
 TEST_F(PmiServerTest, AbortIsReported) {
   init_both();
   ask(1, "cmd=abort exitcode=7 message=it is over");

@@ -42,7 +42,7 @@ Status Transport::finish(void* ticket, uint64_t* bytes) {
 }
 
 bool Transport::all_learn(object::Status failure) const {
-  return !comm_.inter() && (failure.code() == MPI_ERR_PROC_ABORTED || failure.code() == MPIX_ERR_REVOKED);
+  return failure.code() == MPI_ERR_PROC_ABORTED || failure.code() == MPIX_ERR_REVOKED;
 }
 
 void Transport::abandon(void* ticket, const Step&) {

@@ -13,6 +13,8 @@ namespace vicinity::fault {
 struct Name {
   uint32_t call = 0;
   uint32_t step = 0;
+  // The step of a call after which its members may be gone, so that whoever decides tells everybody.
+  static constexpr uint32_t kLast = UINT32_MAX;
   auto operator<=>(const Name&) const = default;
 };
 

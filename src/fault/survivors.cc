@@ -38,6 +38,7 @@ struct Community {
   std::set<uint32_t> open;  // calls begun and not ended here
   uint32_t next = 0;        // call
   uint32_t settled = 0;     // all survivors have all that was decided in calls below
+  bool left = false;        // there will be no more calls, and all have been told how the last one ended
   struct Raw {
     Proc from;
     std::vector<std::byte> bytes;
@@ -59,8 +60,8 @@ struct Letter {
 class Survivors final : public p2p::Survival {
  public:
   Community& community(Communicator& comm);
-  Instance& instance(Community& of, Name name, bool spreads);
-  void take_part(Community& of, Name name, const Value& mine, Party& party, bool spreads);
+  Instance& instance(Community& of, Name name);
+  void take_part(Community& of, Name name, const Value& mine, Party& party);
   void heard(Proc from, uint32_t context, const std::byte* body, size_t bytes) override;
   void lost(Proc proc) override;
 
@@ -94,16 +95,16 @@ Community& Survivors::community(Communicator& comm) {
   return of;
 }
 
-Instance& Survivors::instance(Community& of, Name name, bool spreads) {
+Instance& Survivors::instance(Community& of, Name name) {
   const auto found = of.instances.find(name);
   if (found != of.instances.end()) return found->second;
   std::vector<bool> alive;
   for (Proc proc : of.members) alive.push_back(!p2p::engine().is_lost(proc));
-  return of.instances.try_emplace(name, of.self, std::move(alive), spreads).first->second;
+  return of.instances.try_emplace(name, of.self, std::move(alive), name.step == Name::kLast).first->second;
 }
 
-void Survivors::take_part(Community& of, Name name, const Value& mine, Party& party, bool spreads) {
-  Instance& one = instance(of, name, spreads);
+void Survivors::take_part(Community& of, Name name, const Value& mine, Party& party) {
+  Instance& one = instance(of, name);
   one.party = &party;
   Consensus::Outbox out;
   one.core.begin(mine, out);
@@ -114,6 +115,7 @@ void Survivors::take_part(Community& of, Name name, const Value& mine, Party& pa
 void Survivors::heard(Proc from, uint32_t context, const std::byte* body, size_t bytes) {
   std::unique_ptr<Community>& place = communities_[context];
   if (!place) place = std::make_unique<Community>();
+  if (place->left) return;
   if (place->members.empty()) {
     if (place->unread.size() == kMostUnread)
       return p2p::engine().liar(from, "it talks of a communicator that is not there");
@@ -132,7 +134,7 @@ void Survivors::read(Community& of, Proc from, const std::byte* body, size_t byt
     return p2p::engine().liar(from, "a message of an agreement is damaged, or of others");
   if (name.call < of.settled) return;  // late: everybody has that
   Consensus::Outbox out;
-  Instance& one = instance(of, name, of.context == 0);
+  Instance& one = instance(of, name);
   if (!one.core.hear(static_cast<uint32_t>(position), message, out))
     return p2p::engine().liar(from, "a message of an agreement has a wrong ballot");
   post(of, name, out);
@@ -208,13 +210,19 @@ uint32_t begin_call(Communicator& comm) {
   return of.next++;
 }
 
-void take_part(Communicator& comm, Name name, Value mine, Party& party, bool spreads) {
+void take_part(Communicator& comm, Name name, Value mine, Party& party) {
   Community& of = survivors().community(comm);
   mine.least = of.open.empty() ? of.next : *of.open.begin();
-  survivors().take_part(of, name, mine, party, spreads);
+  survivors().take_part(of, name, mine, party);
 }
 
 void end_call(Communicator& comm, uint32_t call) { survivors().community(comm).open.erase(call); }
+
+void leave(Communicator& comm) {
+  Community& of = survivors().community(comm);
+  of.left = true;
+  of.instances.clear();
+}
 
 std::vector<Proc> members_of(const Communicator& comm) {
   if (!comm.inter()) return comm.group->procs;

@@ -23,10 +23,11 @@ void start();
 // The number of the next call over this communicator: the same on all members.
 uint32_t begin_call(object::Communicator& comm);
 // Takes part in one step of it. Positions: first the low group, then the other. Value::least is filled in.
-// `spreads`: see Consensus.
-void take_part(object::Communicator& comm, Name name, Value mine, Party& party, bool spreads = false);
+void take_part(object::Communicator& comm, Name name, Value mine, Party& party);
 // All steps of the call are over here.
 void end_call(object::Communicator& comm, uint32_t call);
+// After a call whose last step was Name::kLast: this process answers no more.
+void leave(object::Communicator& comm);
 
 // All members by position.
 std::vector<object::Proc> members_of(const object::Communicator& comm);

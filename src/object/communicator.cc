@@ -31,7 +31,10 @@ Communicator* find_revoked(MPI_Comm handle) {
 
 void Communicator::finish(Communicator* comm) {
   if (communicator_cleanup) communicator_cleanup(*comm);
-  if (comm->local) release(comm->local);
+  if (comm->local) {
+    comm->local->whole = nullptr;
+    release(comm->local);
+  }
   if (comm->group) release(comm->group);
   if (comm->remote) release(comm->remote);
   if (comm->errhandler) release(comm->errhandler);

@@ -11,8 +11,13 @@
 #include "object/handle.h"
 #include "object/info.h"
 
-namespace vicinity::coll { struct CommState; }
-namespace vicinity::p2p { struct CommState; struct AttachedBuffer; }
+namespace vicinity::coll {
+struct CommState;
+}
+namespace vicinity::p2p {
+struct CommState;
+struct AttachedBuffer;
+}  // namespace vicinity::p2p
 
 namespace vicinity::object {
 
@@ -30,18 +35,19 @@ struct Communicator : Object {
   Group* group = nullptr;               // local group
   Group* remote = nullptr;              // remote group of an intercommunicator, else nullptr
   Communicator* local = nullptr;        // of an intercommunicator: its local group as intracommunicator
+  const Communicator* whole = nullptr;  // of such a local group: the intercommunicator
   bool low_group = false;               // of an intercommunicator: this side goes first when sides differ
   Errhandler* errhandler = nullptr;
   Attributes attributes;
   Info* hints = nullptr;
   char name[MPI_MAX_OBJECT_NAME] = "";
-  Topology* topology = nullptr;         // owned by world/
-  coll::CommState* coll = nullptr;      // owned by coll/, made at the first collective
-  p2p::CommState* p2p = nullptr;        // owned by p2p/, made at the first message
+  Topology* topology = nullptr;           // owned by world/
+  coll::CommState* coll = nullptr;        // owned by coll/, made at the first collective
+  p2p::CommState* p2p = nullptr;          // owned by p2p/, made at the first message
   p2p::AttachedBuffer* buffer = nullptr;  // MPI_Comm_attach_buffer
-  uintptr_t session = 0;                // handle of the session it was derived from, 0: world model
-  uint32_t agreements = 0;              // constructions begun over it; equal on all members (world/)
-  bool revoked = false;                 // by revoke() only
+  uintptr_t session = 0;                  // handle of the session it was derived from, 0: world model
+  uint32_t agreements = 0;                // constructions begun over it; equal on all members (world/)
+  bool revoked = false;                   // by revoke() only
 
   bool inter() const { return remote != nullptr; }
   int size() const { return group->size(); }
@@ -50,6 +56,11 @@ struct Communicator : Object {
   Proc proc(int rank) const { return peers().procs[static_cast<size_t>(rank)]; }
   uint32_t wire_context(Lane lane) const { return context + static_cast<uint32_t>(lane); }
 
+  // Of one of the groups; those of an intercommunicator's local group are those of the whole.
+  bool has_member(Proc proc) const {
+    if (whole) return whole->has_member(proc);
+    return group->rank_of(proc) != MPI_UNDEFINED || peers().rank_of(proc) != MPI_UNDEFINED;
+  }
   static void finish(Communicator* comm);
 };
 

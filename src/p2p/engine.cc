@@ -155,15 +155,14 @@ const char* Engine::lost_reason(Proc proc) const {
 
 Proc Engine::lost_member(const Communicator& comm) const {
   for (const Lost& peer : lost_)
-    if (comm.peers().rank_of(peer.proc) != MPI_UNDEFINED) return peer.proc;
+    if (comm.has_member(peer.proc)) return peer.proc;
   return kAnyProc;
 }
 
 std::vector<Proc> Engine::failed(const Communicator& comm) const {
   std::vector<Proc> procs;
   for (const Lost& peer : lost_)
-    if (comm.group->rank_of(peer.proc) != MPI_UNDEFINED || comm.peers().rank_of(peer.proc) != MPI_UNDEFINED)
-      procs.push_back(peer.proc);
+    if (comm.has_member(peer.proc)) procs.push_back(peer.proc);
   return procs;
 }
 

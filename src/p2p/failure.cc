@@ -84,8 +84,7 @@ void interrupt(Communicator& comm, Lane lane, int error) {
 void member_lost(Proc proc) {
   std::vector<Communicator*> touched;
   for (const auto& [context, comm] : engine().communicators)
-    if (comm && (comm->group->rank_of(proc) != MPI_UNDEFINED || comm->peers().rank_of(proc) != MPI_UNDEFINED))
-      touched.push_back(object::retain(comm));
+    if (comm && comm->has_member(proc)) touched.push_back(object::retain(comm));
   for (Communicator* comm : touched) {
     interrupt(*comm, Lane::kCollective, MPI_ERR_PROC_ABORTED);
     interrupt(*comm, Lane::kControl, MPI_ERR_PROC_ABORTED);
@@ -95,9 +94,7 @@ void member_lost(Proc proc) {
 
 std::vector<Proc> failed(const Communicator& comm) { return engine().failed(comm); }
 
-int acknowledged(const Communicator& comm) {
-  return comm.p2p ? static_cast<int>(comm.p2p->acknowledged) : 0;
-}
+int acknowledged(const Communicator& comm) { return comm.p2p ? static_cast<int>(comm.p2p->acknowledged) : 0; }
 
 int acknowledge(Communicator& comm, int count) {
   CommState& s = state(comm);

@@ -22,8 +22,12 @@ Status all_alive(const Communicator& comm) {
   if (comm.revoked) return object::fail(MPIX_ERR_REVOKED, "the communicator has been revoked");
   const Proc gone = engine().lost_member(comm);
   if (gone == kAnyProc) return object::kOk;
-  return object::fail(MPI_ERR_PROC_ABORTED, "rank %d failed: process %u is gone (%s)",
-                      comm.peers().rank_of(gone), gone, engine().lost_reason(gone));
+  const int rank = comm.peers().rank_of(gone);
+  const char* why = engine().lost_reason(gone);
+  if (rank == MPI_UNDEFINED)
+    return object::fail(MPI_ERR_PROC_ABORTED,
+                        "a member of an intercommunicator failed: process %u is gone (%s)", gone, why);
+  return object::fail(MPI_ERR_PROC_ABORTED, "rank %d failed: process %u is gone (%s)", rank, gone, why);
 }
 
 Status all_alive(const Communicator& comm, const std::vector<int>& ranks) {

@@ -28,10 +28,6 @@ void tell(const Communicator& comm, const object::Group& group) {
       peer::connection(proc).post(envelope(Packet::kRevoke, comm.context, 0, 0), nullptr, 0);
 }
 
-bool is_member(const Communicator& comm, Proc proc) {
-  return comm.group->rank_of(proc) != MPI_UNDEFINED || comm.peers().rank_of(proc) != MPI_UNDEFINED;
-}
-
 // A message with a copy of its own, for as long as it waits in the connection.
 struct Parcel : peer::Pending {
   std::unique_ptr<std::byte[]> copy;
@@ -62,7 +58,7 @@ void revoke(Communicator& comm) {
 void on_revoke(Proc from, uint32_t context) {
   const auto [place, fresh] = engine().communicators.try_emplace(context, nullptr);
   if (fresh || !place->second) return;  // when it is made
-  if (!is_member(*place->second, from)) return engine().liar(from, "it revoked a communicator of others");
+  if (!place->second->has_member(from)) return engine().liar(from, "it revoked a communicator of others");
   revoke(*place->second);
 }
 

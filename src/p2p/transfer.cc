@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The life of a transfer: made, complete, described, freed; and the shared requests that are always done.
-#include <cinttypes>
-
 #include <mpi-ext.h>
+
+#include <cinttypes>
 
 #include "object/pool.h"
 #include "p2p/engine.h"
@@ -112,6 +112,11 @@ Status describe(object::Request& request) {
       if (!engine().is_lost(peer) && engine().lost_member(*t.comm) != kAnyProc)
         peer = engine().lost_member(*t.comm);
       const char* why = engine().lost_reason(peer);
+      if (why && t.comm->peers().rank_of(peer) == MPI_UNDEFINED)
+        return object::fail(
+            MPI_ERR_PROC_ABORTED,
+            "%s rank %d failed: process %u, a member of the same intercommunicator, is gone (%s)",
+            t.sending ? "sending to" : "receiving from", t.rank, peer, why);
       return object::fail(MPI_ERR_PROC_ABORTED, "%s rank %d failed: process %u is gone (%s)",
                           t.sending ? "sending to" : "receiving from", rank_of(*t.comm, peer), peer,
                           why ? why : "no connection");

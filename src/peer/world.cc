@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "channel/cma/cma.h"
 #include "peer/channels.h"
+#include "peer/meeting.h"
 #include "wireup/launcher_params.h"
 
 namespace vicinity::peer {
@@ -37,6 +38,8 @@ void lose(Proc proc, const char* why) {
   if (Neighbourhood* home = w.home[proc]) home->close(proc);
   connection.lose(why);
   w.sink->lost(proc, why);
+  // For whoever goes on without it: with the dead we are not connected any more.
+  if (proc >= w.count && w.wireup && wireup::param_recovery.get()) w.wireup->tell_guests(guest_count());
 }
 
 // A lie in the ring, or (`refused`) the peer has given us up: then there is nobody to change channels with.

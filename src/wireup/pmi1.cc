@@ -29,6 +29,8 @@ class Pmi1 final : public KvsWireup {
   Status spawn(const std::vector<SpawnCommand>& commands, const std::string& port) override;
   std::string parent_port() override;
   void tell_guests(size_t count) override;
+  void tell_arrived() override;
+  Status spawned(const std::string& port) override;
   std::vector<int> dead() override;
 
  private:
@@ -142,6 +144,18 @@ void Pmi1::tell_guests(size_t count) {
   if (identity_.launcher != "vicinity") return;
   auto line = format_pmi1(make_request(pmi1::kGuests, {std::to_string(count)}));
   if (line.ok()) (void)link_.send(*line);
+}
+
+void Pmi1::tell_arrived() {
+  if (identity_.launcher != "vicinity") return;
+  auto line = format_pmi1(make_request(pmi1::kArrived));
+  if (line.ok()) (void)link_.send(*line);
+}
+
+Status Pmi1::spawned(const std::string& port) {
+  if (identity_.launcher != "vicinity") return base::kOk;
+  auto why = get_text(identity_.rank, spawn_failure_key(port));
+  return why.ok() ? fail(kOther, "%s", why->c_str()) : Status(base::kOk);
 }
 
 // A server that knows of none, or does not keep this key, refuses the question.

@@ -56,6 +56,11 @@ class Wireup {
   // How many processes of other jobs this one is connected with: while there are any, our death is theirs.
   // Launchers that do not ask are not told.
   virtual void tell_guests(size_t) {}
+  // We, who have been spawned, have met those who have spawned us.
+  virtual void tell_arrived() {}
+  // Fails when the launcher has ended those who were spawned with this port before they have arrived. One
+  // question to the launcher.
+  virtual base::Status spawned(const std::string& /* port */) { return base::kOk; }
   // Tells the launcher that this process ends well. No call after it.
   virtual base::Status close() = 0;
   // A descriptor that becomes readable when the launcher has news (end of job), or -1.

@@ -47,6 +47,7 @@ Communicator* assemble(const Parts& parts) {
                                .group = object::retain(parts.group),
                                .parent = parts.parent});
   if (comm->local) {
+    comm->local->whole = comm;
     if (agreed) p2p::introduce(*comm);
     return comm;
   }

@@ -19,6 +19,7 @@
 #include "wireup/launcher_params.h"
 #include "world/construct.h"
 #include "world/context.h"
+#include "world/encounter.h"
 #include "world/instance.h"
 
 namespace vicinity::world {
@@ -100,17 +101,21 @@ void replace(Group*& place, Group* by) {
 
 Status narrow(Communicator& made, const Communicator& from, const std::vector<uint32_t>& lost) {
   const bool second = from.inter() && !from.low_group;
+  release_guests(made);
   Group* own = remaining(*from.group, second ? from.remote->procs.size() : 0, lost);
   Group* other =
       from.inter() ? remaining(*from.remote, second ? 0 : from.group->procs.size(), lost) : nullptr;
   if (!own || (from.inter() && !other)) return fail(MPI_ERR_NO_MEM, "no memory for a group");
   if (made.local) {
+    release_guests(*made.local);
     replace(made.local->group, object::retain(own));
+    hold_guests(*made.local);
     made.local->rank = own->rank;
   }
   made.rank = own->rank;
   replace(made.group, own);
   if (other) replace(made.remote, other);
+  hold_guests(made);
   return kOk;
 }
 
@@ -204,13 +209,15 @@ Status give_group(const std::vector<Proc>& procs, Group** group) {
 Status meet_survivors(Communicator& all) {
   if (!wireup::param_recovery.get()) {
     const Status status = meet(everyone(all));
-    return status.code() == MPI_ERR_PROC_ABORTED ? kOk : status;  // nobody to wait for
+    const bool hopeless = status.code() == MPI_ERR_PROC_ABORTED || status.code() == MPIX_ERR_REVOKED;
+    return hopeless ? kOk : status;  // nobody to wait for
   }
   Meeting meeting;
   const uint32_t call = fault::begin_call(all);
-  fault::take_part(all, Name{call, 0}, Value{}, meeting, true);
+  fault::take_part(all, Name{call, Name::kLast}, Value{}, meeting);
   base::wait_until([&meeting] { return meeting.over; });
   fault::end_call(all, call);
+  fault::leave(all);
   return kOk;
 }
 
