@@ -15,6 +15,7 @@
 #include "object/pool.h"
 #include "object/request.h"
 #include "p2p/p2p.h"
+#include "peer/meeting.h"
 #include "peer/peer.h"
 #include "wireup/launcher_params.h"
 #include "world/construct.h"
@@ -207,7 +208,10 @@ Status give_group(const std::vector<Proc>& procs, Group** group) {
 }  // namespace
 
 Status meet_survivors(Communicator& all) {
-  if (!wireup::param_recovery.get()) {
+  // Processes of another job may have been started otherwise, so that all must agree how to meet.
+  const std::vector<Proc> members = fault::members_of(all);
+  const bool foreign = std::any_of(members.begin(), members.end(), peer::is_guest);
+  if (!wireup::param_recovery.get() && !foreign) {
     const Status status = meet(everyone(all));
     const bool hopeless = status.code() == MPI_ERR_PROC_ABORTED || status.code() == MPIX_ERR_REVOKED;
     return hopeless ? kOk : status;  // nobody to wait for

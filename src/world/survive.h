@@ -6,7 +6,7 @@
 
 namespace vicinity::world {
 
-// The last meeting of all processes, some perhaps dead: returns when no living one needs another any more.
+// The last meeting of all members, some perhaps dead: returns when no living one needs another any more.
 object::Status meet_survivors(object::Communicator& all);
 
 }  // namespace vicinity::world
