@@ -153,21 +153,25 @@ void watch_host_region(World& w) {
   }
 }
 
+// Whoever cannot be watched from here is the launcher's business, if it goes on without the dead.
+void ask_launcher(World& w) {
+  constexpr unsigned kEvery = 3;  // of the looks at the lives, five a second
+  if (!w.asks_launcher || !w.wireup || ++w.looks % kEvery != 0) return;
+  for (int rank : w.wireup->dead())
+    if (const auto proc = static_cast<Proc>(rank); !w.home[proc] || !w.home[proc]->departed(proc))
+      detail::report_lost(proc, "the launcher says that its process has died");
+}
+
 // Deaths, and the end of the launcher.
 void mourn(World& w) {
-  w.liveness.died = [](Proc proc) {
-    // Whatever it sent before is delivered first; one that left in good order is not mourned.
-    Neighbourhood* home = world->home[proc];
-    if (!home) return;  // let go of
-    home->port().poll();
-    if (!home->departed(proc)) detail::report_lost(proc, "its process has died");
-  };
+  w.liveness.died = [](Proc proc) { detail::bury(*world, proc); };
   w.liveness.also = [] {
     if (world->wireup && !world->wireup->check().ok()) {
       VICINITY_LOG(kError, "the launcher is gone: %s", base::failure_text(base::kOther));
       _exit(1);
     }
     if (world->membership) watch_host_region(*world);
+    ask_launcher(*world);
   };
 }
 

@@ -89,7 +89,9 @@ struct World {
   Liveness liveness;
   Flusher flusher;
   WatchfulSleeper sleeper;
-  bool watching = false;  // liveness and sleeper are installed
+  bool watching = false;       // liveness and sleeper are installed
+  bool asks_launcher = false;  // who has died
+  unsigned looks = 0;
   bool installed = false;
 };
 
@@ -110,6 +112,8 @@ Crowd judge_crowd(const World& w);
 // After the regions or the network have changed.
 void refresh_sleeper(World& w);
 void watch_life(World& w, Proc proc);
+// Its process has ended.
+void bury(World& w, Proc proc);
 // Our end is no death to be mourned.
 void leave_acquaintances(World& w);
 
