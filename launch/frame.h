@@ -27,6 +27,8 @@ enum class FrameType : uint8_t {
   kStop,        // SIGTERM now, SIGKILL after so many milliseconds
   kQuit,        // end every descendant, then yourself
   kSpawned,     // rank, text: why not; empty: they run
+  kDied,        // rank: it has died inside MPI, and the job goes on
+  kSpawnLost,   // port, text: why those who were spawned with it never come
   // to mpiexec
   kHello,       // text: magic and version
   kOutput,      // rank, stream (1 or 2), text
@@ -39,8 +41,9 @@ enum class FrameType : uint8_t {
   kSpawn,       // rank, 0, a SpawnRequest (start.h)
   kStarted,     // all ranks of this host run
   kGuests,      // rank, how many processes of other jobs it is connected with
+  kArrived,     // rank, which was spawned, has met those who have spawned it
 };
-inline constexpr uint8_t kFrameTypeMax = static_cast<uint8_t>(FrameType::kGuests);
+inline constexpr uint8_t kFrameTypeMax = static_cast<uint8_t>(FrameType::kArrived);
 inline constexpr uint32_t kFrameLimit = 256u << 20;
 
 // How far a rank had come in MPI when it ended.

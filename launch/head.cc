@@ -148,8 +148,10 @@ void Head::host_closed(size_t index) {
   if (!lost || quitting_) return;
   lost_local_ = true;
   if (spawn_failed(index, "host " + host.name + " cannot be reached, or its proxy ended")) return;
-  if (host.greeted)
-    stop(1, "the proxy on host " + host.name + " ended before its processes; ending the job");
+  if (host.greeted && recovers() && !is_under_way(host.job) && jobs_[host.job].silent_hosts == 0)
+    host_lost(index);
+  else if (host.greeted)
+    failed(host.job, 1, "the proxy on host " + host.name + " ended before its processes; ending the job");
   else
     stop(1, "host " + host.name +
                 " cannot be reached: the launcher command ended without starting the proxy there; "

@@ -42,14 +42,17 @@ class Head {
   struct Rank {
     size_t host = 0;
     bool exited = false;
-    bool finalized = false;
-    bool apart = false;  // of a spawned job: connected with nobody outside of it
+    RankEnd end = RankEnd::kNeverInMpi;
+    bool apart = false;    // of a spawned job: connected with nobody outside of it
+    bool arrived = false;  // of a spawned job: has met those who have spawned it
   };
   struct Job {
     size_t first_rank = 0, ranks = 0;
     size_t silent_hosts = 0;  // that have not started all of their ranks
     int spawner = -1;         // rank that waits for an answer
     bool ended = false;       // nothing that its hosts say matters any more
+    size_t parent_host = 0;   // of the rank that has spawned it, which waits at this port
+    std::string port;
   };
 
   // head_start.cc
@@ -67,6 +70,7 @@ class Head {
   void answer_spawn(Job& job, const std::string& trouble);
   void end_job(size_t job, const std::string& frame);
   bool is_apart(size_t job) const;
+  bool is_under_way(size_t job) const;
   std::vector<std::string> inherited_environment() const;
 
   // head.cc: the loop
@@ -92,13 +96,17 @@ class Head {
   void rank_exited(int rank, int wait_status, RankEnd end);
   void ended_badly(int rank, int wait_status, RankEnd end);
   void check_lost_barrier(size_t job);
-  void failed(int rank, int exit_code, const std::string& message);
+  void failed(size_t job, int exit_code, const std::string& message);
+  void lost(int rank, int exit_code, const std::string& text, RankEnd end);
+  void host_lost(size_t host);
+  bool recovers() const;
   void read_signals();
   void pass_signal(int signal);
   void suspend();
   void stop(int exit_code, const std::string& message);
   void say(const std::string& text);
   std::string who(int rank) const;
+  size_t job_of(int rank) const { return hosts_[ranks_[static_cast<size_t>(rank)].host].job; }
 
   const Options& options_;
   const Plan& plan_;

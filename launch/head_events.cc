@@ -59,7 +59,7 @@ void Head::handle(size_t host, const Frame& frame) {
   if (frame.type == FrameType::kTrouble) {
     const std::string why(reader.text());
     if (spawn_failed(host, why)) return;
-    return stop(second, (known ? who(rank) : "host " + hosts_[host].name) + ": " + why);
+    return failed(hosts_[host].job, second, (known ? who(rank) : "host " + hosts_[host].name) + ": " + why);
   }
   if (known) handle_rank(rank, frame.type, second, reader);
 }
@@ -70,13 +70,15 @@ void Head::handle_rank(int rank, FrameType type, int value, FrameReader& reader)
     if (!text.empty()) output_.take(rank, value == 2 ? 2 : 1, text, base::now_ns());
   } else if (type == FrameType::kAbort) {
     const std::string text(reader.text());
-    failed(rank, value & 255 ? value & 255 : 1,
+    failed(job_of(rank), value & 255 ? value & 255 : 1,
            who(rank) + " called MPI_Abort with code " + std::to_string(value) +
                (text.empty() ? "" : ": " + text) + "; ending the job");
   } else if (type == FrameType::kExited) {
     rank_exited(rank, value, static_cast<RankEnd>(reader.number()));
   } else if (type == FrameType::kGuests) {
     ranks_[static_cast<size_t>(rank)].apart = value == 0;
+  } else if (type == FrameType::kArrived) {
+    ranks_[static_cast<size_t>(rank)].arrived = true;
   }
 }
 
@@ -118,8 +120,7 @@ void Head::check_lost_barrier(size_t job) {
   for (size_t i = 0; i < jobs_[job].ranks; ++i) {
     const size_t rank = jobs_[job].first_rank + i;
     if (!ranks_[rank].exited) continue;
-    const RankEnd end = ranks_[rank].finalized ? RankEnd::kFinalized : RankEnd::kNeverInMpi;
-    return failed(static_cast<int>(rank), 1, who(static_cast<int>(rank)) + " " + ended_too_early(end));
+    return failed(job, 1, who(static_cast<int>(rank)) + " " + ended_too_early(ranks_[rank].end));
   }
 }
 
@@ -127,7 +128,7 @@ void Head::rank_exited(int number, int wait_status, RankEnd end) {
   Rank& rank = ranks_[static_cast<size_t>(number)];
   if (rank.exited) return;
   rank.exited = true;
-  rank.finalized = end == RankEnd::kFinalized;
+  rank.end = end;
   --alive_;
   Host& host = hosts_[rank.host];
   ++host.exited;
@@ -136,15 +137,50 @@ void Head::rank_exited(int number, int wait_status, RankEnd end) {
   // The proxies of a spawned job have nothing more to do; those of the first wait for all.
   if (host.job > 0 && host.exited == host.ranks) send(rank.host, FrameWriter(FrameType::kQuit).take());
   if (stopping_ || ended) return;
-  if (wait_status != 0) return ended_badly(number, wait_status, end);
-  if (end == RankEnd::kInsideMpi)
-    return failed(number, 1, who(number) + " ended without calling MPI_Finalize; ending the job");
-  if (host.job > 0 && end == RankEnd::kNeverInMpi)
-    return failed(number, 1,
-                  who(number) +
-                      " ended without calling MPI_Init, while those who have spawned it wait "
-                      "for it in MPI_Comm_spawn; ending the job");
-  check_lost_barrier(host.job);
+  if (wait_status != 0) {
+    ended_badly(number, wait_status, end);
+  } else if (end == RankEnd::kInsideMpi) {
+    lost(number, 1, who(number) + " ended without calling MPI_Finalize", end);
+  } else if (host.job > 0 && end == RankEnd::kNeverInMpi) {
+    failed(host.job, 1,
+           who(number) +
+               " ended without calling MPI_Init, while those who have spawned it wait "
+               "for it in MPI_Comm_spawn; ending the job");
+  }
+  if (!stopping_ && !jobs_[host.job].ended) check_lost_barrier(host.job);
+}
+
+bool Head::recovers() const { return options_.recovery || wireup::param_recovery.get(); }
+
+// A process that the others may wait for is gone: the end of its job, unless they can do without it. A
+// spawned job cannot before all of it has met those who have spawned it: nobody's MPI_Init would be over.
+void Head::lost(int number, int exit_code, const std::string& text, RankEnd end) {
+  const size_t job = job_of(number);
+  if (!recovers() || is_under_way(job)) return failed(job, exit_code, text + "; ending the job");
+  say(text + "; the job goes on without it");
+  exit_code_ = exit_code_ ? exit_code_ : exit_code;
+  Rank& rank = ranks_[static_cast<size_t>(number)];
+  rank.apart = true;  // who is dead is connected with nobody
+  if (end != RankEnd::kInsideMpi) return;
+  const auto told = static_cast<uint32_t>(static_cast<size_t>(number) - jobs_[job].first_rank);
+  for (size_t host = 0; host < hosts_.size(); ++host)
+    if (hosts_[host].job == job) send(host, FrameWriter(FrameType::kDied).number(told).take());
+}
+
+// The proxy there is gone, and with it, by the kernel or its own last act, all its ranks.
+void Head::host_lost(size_t index) {
+  const size_t job = hosts_[index].job;
+  for (size_t i = 0; i < jobs_[job].ranks; ++i) {
+    const size_t number = jobs_[job].first_rank + i;
+    Rank& rank = ranks_[number];
+    if (rank.host != index || rank.exited) continue;
+    rank.exited = true;
+    rank.end = RankEnd::kInsideMpi;
+    output_.rank_ended(static_cast<int>(number));
+    lost(static_cast<int>(number), 1, who(static_cast<int>(number)) + " is gone with the proxy there",
+         rank.end);
+  }
+  if (!stopping_ && !jobs_[job].ended) check_lost_barrier(job);
 }
 
 void Head::ended_badly(int rank, int wait_status, RankEnd end) {
@@ -152,9 +188,10 @@ void Head::ended_badly(int rank, int wait_status, RankEnd end) {
     const int signal = WTERMSIG(wait_status);
     // What the user sent needs no explanation.
     if (signal == passed_signal_) return stop(128 + signal, "");
-    return failed(rank, 128 + signal,
-                  who(rank) + " was killed by signal " + std::to_string(signal) + " (" + signal_name(signal) +
-                      ")" + (WCOREDUMP(wait_status) ? ", core dumped" : "") + "; ending the job");
+    return lost(rank, 128 + signal,
+                who(rank) + " was killed by signal " + std::to_string(signal) + " (" + signal_name(signal) +
+                    ")" + (WCOREDUMP(wait_status) ? ", core dumped" : ""),
+                end);
   }
   const int code = WEXITSTATUS(wait_status);
   const std::string text = who(rank) + " ended with exit code " + std::to_string(code);
@@ -164,8 +201,7 @@ void Head::ended_badly(int rank, int wait_status, RankEnd end) {
     exit_code_ = exit_code_ ? exit_code_ : code;
     return;
   }
-  failed(rank, code,
-         text + (end == RankEnd::kInsideMpi ? " without calling MPI_Finalize" : "") + "; ending the job");
+  lost(rank, code, text + (end == RankEnd::kInsideMpi ? " without calling MPI_Finalize" : ""), end);
 }
 
 void Head::read_signals() {

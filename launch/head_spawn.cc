@@ -3,7 +3,8 @@
 //
 // A spawned job is connected with those who have spawned it, so what ends one ends the other; until its ranks
 // have told that they are connected with nobody outside any more (MPI_Comm_disconnect). From then on its
-// failures are its own.
+// failures are its own. So they are, where the job goes on without the dead, before it is connected at all:
+// then it is MPI_Comm_spawn that fails.
 #include <unistd.h>
 
 #include <algorithm>
@@ -98,7 +99,10 @@ Status Head::start_spawned(const SpawnRequest& request, const Plan& plan, int sp
   jobs_.push_back({.first_rank = ranks_.size(),
                    .ranks = plan.ranks.size(),
                    .silent_hosts = plan.hosts.size(),
-                   .spawner = spawner});
+                   .spawner = spawner,
+                   .parent_host = spawner_host});
+  for (const auto& [key, value] : request.preput)
+    if (key == wireup::kParentPort) jobs_.back().port = value;
   for (const std::string& name : plan.hosts) {
     hosts_.emplace_back();
     hosts_.back().name = name;
@@ -185,13 +189,26 @@ bool Head::is_apart(size_t index) const {
                      [](const Rank& rank) { return rank.apart; });
 }
 
-// A rank has failed, and with it all that are connected with it.
-void Head::failed(int number, int exit_code, const std::string& message) {
-  const size_t job = hosts_[ranks_[static_cast<size_t>(number)].host].job;
-  if (!is_apart(job)) return stop(exit_code, message);
+// Not all of a spawned job have met those who have spawned it yet.
+bool Head::is_under_way(size_t index) const {
+  if (index == 0) return false;
+  const auto first = ranks_.begin() + static_cast<std::ptrdiff_t>(jobs_[index].first_rank);
+  return !std::all_of(first, first + static_cast<std::ptrdiff_t>(jobs_[index].ranks),
+                      [](const Rank& rank) { return rank.arrived; });
+}
+
+// A job has failed, and with it all that are connected with it.
+void Head::failed(size_t job, int exit_code, const std::string& message) {
   if (stopping_ || jobs_[job].ended) return;
+  const bool never_came = recovers() && is_under_way(job);
+  if (!is_apart(job) && !never_came) return stop(exit_code, message);
   say(message);
   if (exit_code_ == 0) exit_code_ = exit_code;
+  if (never_came) {
+    answer_spawn(jobs_[job], message);
+    send(jobs_[job].parent_host,
+         FrameWriter(FrameType::kSpawnLost).text(jobs_[job].port).text(message).take());
+  }
   end_job(job,
           FrameWriter(FrameType::kStop).number(static_cast<uint32_t>(wireup::param_grace_ms.get())).take());
 }

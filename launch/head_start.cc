@@ -73,6 +73,7 @@ Start Head::common_start(const Plan& plan, const std::string& job) const {
   common.map_by = options_.map_by == "slot" || options_.map_by == "node" ? "" : options_.map_by;
   common.claim_cpus = wireup::param_claim_cpus.get();
   common.verbose = options_.verbose;
+  common.recovery = recovers();
   return common;
 }
 

@@ -218,6 +218,9 @@ const Option kOptions[] = {
      [](State& s, const Option&, const std::string& t) { return s.options.error_pattern = t, base::kOk; },
      "the same for standard error"},
     {"timeout", "SECONDS", store_timeout, "end the job after so long; the exit code is then 124"},
+    {"enable-recovery|disable-auto-cleanup", nullptr,
+     [](State& s, const Option&, const std::string&) { return s.options.recovery = true, base::kOk; },
+     "let the job go on when a process dies after MPI_Init (docs/design/fault-tolerance.md)"},
     {"launcher|launcher-exec|rsh", "COMMAND", store_launcher,
      "how to reach other hosts: ssh (default), srun, or a command "
      "that is called as `COMMAND host program arguments...`"},

@@ -35,6 +35,7 @@ struct Options {
   std::string launcher;  // "": VICINITY_LAUNCHER
   int universe_size = 0;
   bool verbose = false;
+  bool recovery = false;  // the job goes on when a process dies
   bool help = false;
   bool version = false;
 };

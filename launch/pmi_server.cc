@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "wireup/codec.h"
+
 namespace vicinity::launch {
 
 namespace pmi1 = wireup::pmi1;
@@ -13,6 +15,17 @@ using base::kOther;
 using base::Status;
 using wireup::Message;
 using wireup::Shape;
+
+namespace {
+
+// As a last value in a line, where spaces do no harm.
+std::string in_words(const std::string& text) {
+  std::string words = text.substr(0, pmi1::kValueMax - 1);
+  for (char& c : words) c = c == '=' ? ':' : static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
+  return words;
+}
+
+}  // namespace
 
 PmiServer::PmiServer(const Start& job)
     : job_(job.job), universe_size_(job.universe_size), clients_(job.ranks.size()) {
@@ -68,9 +81,7 @@ Status PmiServer::spawn_line(int local, std::string_view line) {
 void PmiServer::answer_spawn(int local, const std::string& trouble) {
   Client& client = clients_[static_cast<size_t>(local)];
   if (trouble.empty()) return answer(client, pmi1::kSpawn, {"0"});
-  std::string words = trouble;
-  for (char& c : words) c = c == '=' ? ':' : static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
-  auto line = wireup::format_pmi1({pmi1::kSpawn.reply, {{"rc", "-1"}, {"msg", words}}});
+  auto line = wireup::format_pmi1({pmi1::kSpawn.reply, {{"rc", "-1"}, {"msg", in_words(trouble)}}});
   if (line.ok()) client.output += *line;
 }
 
@@ -111,6 +122,8 @@ Status PmiServer::handle(int local, const Shape& shape, const Message& request) 
   } else if (is(pmi1::kGuests)) {
     auto count = wireup::parse_number(*request.find("count"));
     if (count.ok()) guests_.emplace_back(local, *count);
+  } else if (is(pmi1::kArrived)) {
+    arrivals_.push_back(local);
   } else {
     auto code = wireup::parse_number(*request.find("exitcode"));
     const std::string* message = request.find("message");
@@ -184,6 +197,19 @@ void PmiServer::release(const Pairs& pairs) {
   }
   waiting_ = 0;
   full_reported_ = false;
+}
+
+void PmiServer::spawn_lost(const std::string& port, const std::string& why) {
+  values_[wireup::spawn_failure_key(port)] = in_words(why);
+}
+
+Status PmiServer::died(int rank) {
+  dead_.insert(rank);
+  std::string list = wireup::format_ranks(dead_);
+  if (list.size() >= static_cast<size_t>(pmi1::kValueMax))
+    return fail(kOther, "so many processes have died that no list of them fits into a value of PMI");
+  values_[pmi1::kDeadKey] = std::move(list);
+  return base::kOk;
 }
 
 }  // namespace vicinity::launch

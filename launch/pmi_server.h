@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -47,6 +48,8 @@ class PmiServer {
   Pairs take_pairs();
   // The barrier is complete: adds what other hosts have put, lets every local rank go on.
   void release(const Pairs& pairs);
+  // A rank of the job has died, and the job goes on: whoever asks is told. Fails when the list gets too long.
+  base::Status died(int rank);
   std::optional<AbortRequest> take_abort() { return std::exchange(abort_, std::nullopt); }
 
   // A rank that asks for more processes waits for the answer; `trouble` is empty when they run.
@@ -59,6 +62,9 @@ class PmiServer {
   void answer_spawn(int local, const std::string& trouble);
   // (local, connected processes of other jobs), newest last.
   std::vector<std::pair<int, int>> take_guests() { return std::exchange(guests_, {}); }
+  std::vector<int> take_arrivals() { return std::exchange(arrivals_, {}); }
+  // Those whom a rank here has spawned with this port never come.
+  void spawn_lost(const std::string& port, const std::string& why);
 
  private:
   struct Client {
@@ -83,11 +89,13 @@ class PmiServer {
   std::vector<Client> clients_;
   std::unordered_map<std::string, std::string> values_;
   std::unordered_map<std::string, std::string> fresh_;
+  std::set<int> dead_;
   size_t waiting_ = 0;
   bool full_reported_ = false;
   std::optional<AbortRequest> abort_;
   std::vector<Spawn> spawns_;
   std::vector<std::pair<int, int>> guests_;
+  std::vector<int> arrivals_;
 };
 
 }  // namespace vicinity::launch

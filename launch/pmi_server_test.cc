@@ -112,6 +112,19 @@ TEST_F(PmiServerTest, SpawnIsCollectedAndAnswered) {
   EXPECT_FALSE(server_.receive(1, "mcmd=spawn\nnonsense\n").ok());
 }
 
+TEST_F(PmiServerTest, TellsWhySpawnedProcessesNeverCome) {
+  init_both();
+  const std::string port = "vicinity1:secret:1", key = vicinity::wireup::spawn_failure_key(port);
+  EXPECT_LT(key.size(), 64u);
+  EXPECT_NE(key, vicinity::wireup::spawn_failure_key("vicinity1:secret:2"));
+  EXPECT_NE(ask(1, "cmd=get kvsname=j key=" + key).find("rc=-1"), std::string::npos);
+  server_.spawn_lost(port, "rank 1 has died, code=9");
+  EXPECT_EQ(ask(1, "cmd=get kvsname=j key=" + key), "cmd=get_result rc=0 value=rank 1 has died, code:9\n");
+  EXPECT_EQ(ask(0, "cmd=vicinity_arrived"), "");
+  EXPECT_EQ(server_.take_arrivals(), std::vector<int>{0});
+  EXPECT_TRUE(server_.take_arrivals().empty());
+}
+
 TEST_F(PmiServerTest, AbortIsReported) {
   init_both();
   ask(1, "cmd=abort exitcode=7 message=it is over");
@@ -133,6 +146,17 @@ TEST_F(PmiServerTest, ViolationsAreFailures) {
   ask(1, "cmd=barrier_in");
   EXPECT_FALSE(server_.receive(1, "cmd=barrier_in\n").ok());
   EXPECT_FALSE(server_.receive(0, std::string(20000, 'x')).ok());
+}
+
+TEST_F(PmiServerTest, TellsWhoHasDied) {
+  init_both();
+  const std::string question = "cmd=get kvsname=j key=PMI_dead_processes";
+  EXPECT_NE(ask(0, question).find("rc=-1"), std::string::npos);
+  for (int rank : {7, 2, 3}) EXPECT_TRUE(server_.died(rank).ok());
+  EXPECT_EQ(ask(0, question), "cmd=get_result rc=0 value=2-3,7\n");
+  bool kept = true;
+  for (int rank = 1000; rank < 2000 && kept; rank += 2) kept = server_.died(rank).ok();
+  EXPECT_FALSE(kept);
 }
 
 }  // namespace

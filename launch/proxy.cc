@@ -172,6 +172,15 @@ void Proxy::handle(const Frame& frame) {
       return;
     case FrameType::kSpawned:
       return answer_spawn(reader);
+    case FrameType::kSpawnLost: {
+      const std::string port(reader.text());
+      if (pmi_) pmi_->spawn_lost(port, std::string(reader.text()));
+      return;
+    }
+    case FrameType::kDied:
+      if (auto status = pmi_ ? pmi_->died(reader.signed_number()) : base::kOk; !status.ok())
+        trouble(-1, 1, base::failure_text(status.code()));
+      return;
     default:
       return;  // frames of the other direction
   }
@@ -237,6 +246,10 @@ void Proxy::after_pmi() {
     send(FrameWriter(FrameType::kGuests)
              .number(static_cast<uint32_t>(job_->ranks[static_cast<size_t>(local)].rank))
              .number(static_cast<uint32_t>(count))
+             .take());
+  for (int local : pmi_->take_arrivals())
+    send(FrameWriter(FrameType::kArrived)
+             .number(static_cast<uint32_t>(job_->ranks[static_cast<size_t>(local)].rank))
              .take());
   check_lost_barrier();
   if (!pmi_->barrier_is_full()) return;
@@ -337,8 +350,9 @@ void Proxy::reap() {
 
 void Proxy::rank_ended(size_t index, int wait_status) {
   Rank& rank = ranks_[index];
-  // A last word in PMI, an abort above all, counts before the end itself.
-  read_pmi(index);
+  // A last word in PMI, an abort above all, counts before the end itself; and so does what others have said
+  // before, because it may have had to be said for this rank to come so far.
+  for (size_t i = 0; i < ranks_.size(); ++i) read_pmi(i);
   while (forward_once(index, rank.child.output, 1)) {
   }
   while (forward_once(index, rank.child.error, 2)) {
@@ -360,7 +374,7 @@ void Proxy::rank_ended(size_t index, int wait_status) {
 // Ranks of this host wait for one that has ended. (mpiexec checks the same among hosts.)
 void Proxy::check_lost_barrier() {
   if (missing_rank_ < 0 || !pmi_->anyone_waits()) return;
-  if (missing_end_ != RankEnd::kInsideMpi)  // that is told in other words
+  if (missing_end_ != RankEnd::kInsideMpi || job_->recovery)  // else that is told in other words
     trouble(missing_rank_, 1, ended_too_early(missing_end_));
   missing_rank_ = -1;
 }

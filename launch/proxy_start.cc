@@ -65,6 +65,7 @@ std::vector<std::string> Proxy::environment_of(size_t index) const {
   environment.set("PMI_ID", number);
   environment.set("PMI_SIZE", std::to_string(job_->size));
   if (!job_->preput.empty()) environment.set("PMI_SPAWNED", "1");
+  if (job_->recovery) environment.set("VICINITY_RECOVERY", "yes");
   environment.set("MPI_LOCALNRANKS", std::to_string(ranks_.size()));
   environment.set("MPI_LOCALRANKID", std::to_string(index));
   environment.set("VICINITY_MPIEXEC", VICINITY_VERSION);

@@ -27,7 +27,7 @@ std::string Start::encode() const {
   FrameWriter out(FrameType::kStart);
   out.text(job).text(host).text(mapping).text(bind_to).text(map_by);
   out.number(static_cast<uint32_t>(size)).number(static_cast<uint32_t>(universe_size));
-  out.number(keep_environment).number(claim_cpus).number(verbose);
+  out.number(keep_environment).number(claim_cpus).number(verbose).number(recovery);
   write_pairs(out, preput);
   out.number(static_cast<uint32_t>(apps.size()));
   for (const App& app : apps) out.texts(app.argv).texts(app.environment).text(app.directory).text(app.path);
@@ -52,6 +52,7 @@ base::Result<Start> Start::decode(std::string_view payload) {
   start.keep_environment = in.number() != 0;
   start.claim_cpus = in.number() != 0;
   start.verbose = in.number() != 0;
+  start.recovery = in.number() != 0;
   start.preput = read_pairs(in);
   for (uint32_t count = in.number(); count > 0 && in.ok(); --count) {
     App app;

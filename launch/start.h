@@ -38,6 +38,7 @@ struct Start {
   bool claim_cpus = true;
   bool verbose = false;
   wireup::Pairs preput;  // values that ranks find in the store; a job that was spawned has some
+  bool recovery = false;
   std::vector<App> apps;
   std::vector<LocalRank> ranks;
 

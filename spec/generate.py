@@ -24,15 +24,17 @@ ROOT = model.HERE.parent
 def committed_files(functions):
     return {
         ROOT / "include" / "mpi.h": header.render(functions),
-        ROOT / "bindings" / "c" / "libmpi_abi.map": reports.symbols(functions),
+        ROOT / "include" / "mpi-ext.h": header.render_extensions(model.load_extensions()),
+        ROOT / "bindings" / "c" / "libmpi_abi.map": reports.symbols(functions + model.load_extensions()),
         ROOT / "docs" / "coverage.md": reports.coverage(functions),
     }
 
 
 def build_files(functions, folder):
-    files = {}
+    extensions = model.load_extensions()
+    files = {folder / "doors_mpix.cc": doors.render(extensions, "mpix", "mpi-ext.h")}
     for room in sorted({f.room for f in functions}):
-        files[folder / f"entry_{room}.h"] = entries.render(functions, room)
+        files[folder / f"entry_{room}.h"] = entries.render(functions + extensions, room)
     for chapter in model.CHAPTERS:
         files[folder / f"doors_{chapter}.cc"] = doors.render(functions, chapter)
     return files | fortran_glue.files(folder, model.CHAPTERS) | fortran_modules.files(folder)

@@ -104,7 +104,7 @@ class Function:
 
     @property
     def key(self):
-        return self.name.removeprefix("MPI_").lower()
+        return self.name.removeprefix("MPI_").removeprefix("MPIX_").lower()
 
     @property
     def entry(self):
@@ -175,7 +175,7 @@ def load_chapter(path, kinds):
         if line.startswith(" "):
             functions[-1].parameters.append(parse_parameter(line, kinds, where))
             continue
-        match = re.fullmatch(r"(MPI_\w+) -> (\w+)((?: [\w=.]+)*)", line)
+        match = re.fullmatch(r"(MPIX?_\w+) -> (\w+)((?: [\w=.]+)*)", line)
         if not match:
             raise ValueError(f"{where}: cannot read function `{line}`")
         flags = dict((flag.split("=") + [""])[:2] for flag in match[3].split())
@@ -190,3 +190,8 @@ def load(folder=HERE / "mpi"):
     """All functions, chapters in the order of the standard."""
     kinds = load_kinds(folder)
     return [f for chapter in CHAPTERS for f in load_chapter(folder / f"{chapter}.txt", kinds)]
+
+
+def load_extensions():
+    """The functions of include/mpi-ext.h, which are not in the standard."""
+    return load_chapter(HERE / "mpix.txt", load_kinds())

@@ -2,6 +2,8 @@
 // The words for what doors refuse, and the ways to the error handlers.
 #include "door.h"
 
+#include <mpi-ext.h>
+
 #include <cstdio>
 #include <cstring>
 
@@ -30,6 +32,12 @@ Status bad_handle(int error, uintptr_t handle, const char* argument) {
     return fail(error, "argument `%s` is 0x%zx: a null handle, or one of another class", argument,
                 size_t{handle});
   return fail(error, "argument `%s` is no valid handle: freed, of another class, or never set", argument);
+}
+
+Communicator* revoked(MPI_Comm handle) { return object::find_revoked(handle); }
+
+Status revoked_failure(const char* argument) {
+  return fail(MPIX_ERR_REVOKED, "argument `%s` is a communicator that has been revoked", argument);
 }
 
 Status not_committed(const char* argument) {

@@ -8,6 +8,8 @@
 
 #include <mpi.h>
 
+#include <type_traits>
+
 #include "base/progress.h"
 #include "base/status.h"
 #include "object/communicator.h"
@@ -35,6 +37,8 @@ using object::Window;
 VICINITY_COLD Status not_running();
 VICINITY_COLD Status unsupported(const char* function);
 VICINITY_COLD Status bad_handle(int error, uintptr_t handle, const char* argument);
+VICINITY_COLD Communicator* revoked(MPI_Comm handle);  // nullptr: it is none
+VICINITY_COLD Status revoked_failure(const char* argument);
 VICINITY_COLD Status not_committed(const char* argument);
 VICINITY_COLD Status negative(int error, long long value, const char* argument);
 VICINITY_COLD Status null_pointer(int error, const char* argument);
@@ -108,8 +112,18 @@ class Door {
   VICINITY_INLINE bool handle(object::HandleOf<T> value, T*& object, const char* argument) {
     object = object::lookup<T>(value);
     if (!object) [[unlikely]]
-      return fail(bad_handle(kHandleError<T>, reinterpret_cast<uintptr_t>(value), argument));
+      return fail(refusal(value, object, argument));
     remember(object);
+    return true;
+  }
+  // A communicator, revoked or not.
+  VICINITY_INLINE bool communicator(MPI_Comm value, Communicator*& comm, const char* argument) {
+    comm = object::lookup<Communicator>(value);
+    if (!comm) [[unlikely]]
+      comm = revoked(value);
+    if (!comm) [[unlikely]]
+      return fail(bad_handle(MPI_ERR_COMM, reinterpret_cast<uintptr_t>(value), argument));
+    remember(comm);
     return true;
   }
   // MPI_INFO_NULL is no info.
@@ -128,7 +142,10 @@ class Door {
   template <class T>
   VICINITY_INLINE bool handle_at(object::HandleOf<T>* place, const char* argument) {
     T* object = nullptr;
-    return pointer(place, argument) && handle(*place, object, argument);
+    if constexpr (std::is_same_v<T, Communicator>)
+      return pointer(place, argument) && communicator(*place, object, argument);
+    else
+      return pointer(place, argument) && handle(*place, object, argument);
   }
 
   VICINITY_INLINE bool count(MPI_Count value, const char* argument) {
@@ -210,6 +227,17 @@ class Door {
   VICINITY_INLINE bool fail(Status status) {
     status_ = status;
     return false;
+  }
+  // Of a revoked communicator the handler is called.
+  VICINITY_INLINE Status refusal(MPI_Comm value, Communicator*&, const char* argument) {
+    Communicator* comm = revoked(value);
+    if (!comm) return bad_handle(MPI_ERR_COMM, reinterpret_cast<uintptr_t>(value), argument);
+    remember(comm);
+    return revoked_failure(argument);
+  }
+  template <class T>
+  VICINITY_INLINE Status refusal(object::HandleOf<T> value, T*&, const char* argument) {
+    return bad_handle(kHandleError<T>, reinterpret_cast<uintptr_t>(value), argument);
   }
   VICINITY_INLINE bool not_negative(int error, MPI_Count value, const char* argument) {
     if (value >= 0) [[likely]]

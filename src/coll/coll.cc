@@ -7,6 +7,7 @@
 #include "coll/build.h"
 #include "coll/claim.h"
 #include "coll/engine.h"
+#include "coll/mismatch.h"
 #include "coll/request.h"
 #include "coll/state.h"
 #include "coll/transport.h"
@@ -31,8 +32,6 @@ int next_tag(Communicator& comm, Kind kind, uint32_t agreed, Form form) {
   return tag;
 }
 
-// How long a call waits before it looks for signs that the ranks called different collectives.
-constexpr int64_t kPatience_ns = 50'000'000;
 constexpr int kLooksBeforeNotice = 10;
 
 // Runs the schedule on until it is over. Now and then it asks whether waiting makes sense.
@@ -44,9 +43,9 @@ class Patient {
     if (Engine<Transport>::advance(schedule_, transport_)) return true;
     if (++polls_ % 64 != 0) return false;
     const int64_t now = base::now_ns();
-    if (look_at_ns_ == 0) look_at_ns_ = now + kPatience_ns;
+    if (look_at_ns_ == 0) look_at_ns_ = now + patience_ns();
     if (now < look_at_ns_) return false;
-    look_at_ns_ = now + kPatience_ns;
+    look_at_ns_ = now + patience_ns();
     Status status = transport_.suspect(schedule_);
     if (direct_ && status.ok()) status = direct_->suspect_all(static_cast<uint32_t>(schedule_.tag[0]));
     if (++looks_ == kLooksBeforeNotice) transport_.notify(schedule_);

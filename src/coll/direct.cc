@@ -2,6 +2,8 @@
 // What the collectives of the direct path share: waiting, room, and what to say when ranks disagree.
 #include "coll/direct.h"
 
+#include <mpi-ext.h>
+
 #include <algorithm>
 
 #include "base/clock.h"
@@ -17,7 +19,6 @@ constexpr uint32_t kLooks = 64;            // between two polls of everything, w
 constexpr uint32_t kSharedLooks = 16;      // while other threads may want the engine lock
 constexpr int kSpins = 2, kMostSize = 16;  // when ranks outnumber cores
 constexpr int64_t kSpin_ns = 10'000;
-constexpr int64_t kPatience_ns = 50'000'000;
 
 // With several threads only one polls, and what it polls are channels. What the others wait for on
 // boards it has to look at as well.
@@ -90,9 +91,9 @@ Status Doubt::p2p_alive() const { return p2p::all_alive(direct_.comm_); }
 // The rank may have called another collective, may have failed in this one, or may have gone on.
 bool Doubt::time_to_suspect(int rank) {
   const int64_t now = base::now_ns();
-  if (look_at_ns_ == 0) look_at_ns_ = now + kPatience_ns;
+  if (look_at_ns_ == 0) look_at_ns_ = now + patience_ns();
   if (now < look_at_ns_) return false;
-  look_at_ns_ = now + kPatience_ns;
+  look_at_ns_ = now + patience_ns();
   status_ = direct_.suspect_all(turn_.tag);
   if (!status_.ok()) return true;
   const region::Presence* theirs = direct_.member(rank).presence();
@@ -131,7 +132,9 @@ Status Direct::suspect_all(uint32_t tag) const {
   return object::kOk;
 }
 
+// Of a loss or a revocation the others learn by themselves, and say the same.
 Status Direct::give_up(const Turn& turn, Status why) {
+  if (why.code() == MPI_ERR_PROC_ABORTED || why.code() == MPIX_ERR_REVOKED) return why;
   __atomic_store_n(&member(rank_).presence()->gave_up, turn.sequence, __ATOMIC_RELEASE);
   return why;
 }

@@ -22,7 +22,8 @@ void run_copy(const Step& step);
 // A failure does not end a schedule, because other ranks wait for its messages. It goes on to its end
 // with empty messages and without touching any buffer; whoever gets an empty message where data should be
 // fails as well. So all ranks come out of the call, and the next call finds them in step. Only what will
-// never end is given up.
+// never end is given up. Where a member is gone, or the communicator revoked, everybody learns of it without
+// such messages, and silence lets each say the same.
 template <class Transport>
 class Engine {
  public:
@@ -74,10 +75,16 @@ class Engine {
   }
   static void start(Schedule& schedule, Step& step, const Step& message, Transport& transport) {
     const int tag = schedule.tag[static_cast<size_t>(step.side)];
+    if (step.what == Step::What::kSend && falls_silent(schedule, transport)) return;
     const Status status = step.what == Step::What::kSend ? transport.isend(message, tag, &step.ticket)
                                                          : transport.irecv(message, tag, &step.ticket);
     step.pending = status.ok() && step.ticket != nullptr;
     if (!status.ok() && schedule.status.ok()) schedule.status = status;
+  }
+  static bool falls_silent(const Schedule& schedule, Transport& transport) {
+    if constexpr (requires { transport.all_learn(schedule.status); })
+      return !schedule.status.ok() && transport.all_learn(schedule.status);
+    return false;
   }
   static bool wait(Schedule& schedule, Step& step, Transport& transport) {
     if (!step.pending) return true;

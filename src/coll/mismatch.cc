@@ -3,6 +3,7 @@
 #include "coll/mismatch.h"
 
 #include "object/error.h"
+#include "wireup/launcher_params.h"
 
 namespace vicinity::coll {
 
@@ -68,5 +69,7 @@ Status judge_notice(const Schedule& schedule, Side side, int peer, int expected,
     return object::kOk;
   return differ(schedule.kind, schedule.form, side, peer, tag, "waits in");
 }
+
+int64_t patience_ns() { return wireup::param_recovery.get() ? 2'000'000'000 : 50'000'000; }
 
 }  // namespace vicinity::coll

@@ -36,4 +36,8 @@ Status differ(Kind kind, Form form, Side side, int peer, int tag, const char* do
 // The words for `got` bytes from a rank where `expected` were expected.
 Status wrong_size(const Name& ours, Side side, int peer, uint64_t got, uint64_t expected);
 
+// How long a call waits before it looks for such signs. Where a job outlives its processes a rank that has
+// gone on may know of a death that others are still to learn of.
+int64_t patience_ns();
+
 }  // namespace vicinity::coll

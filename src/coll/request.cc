@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/progress.h"
 #include "coll/engine.h"
+#include "coll/mismatch.h"
 #include "coll/transport.h"
 #include "object/pool.h"
 
@@ -33,9 +34,6 @@ namespace vicinity::coll {
 namespace {
 
 using object::Request;
-
-// How often the messages under way are looked at for signs that the ranks called different collectives.
-constexpr int64_t kPatience_ns = 50'000'000;
 
 class Outstanding final : public base::Poller {
  public:
@@ -124,7 +122,7 @@ bool Outstanding::time_to_doubt() {
   if (++polls_ % 64 != 0) return false;
   const int64_t now = base::now_ns();
   const bool due = now >= doubt_at_ns_;
-  if (due) doubt_at_ns_ = now + kPatience_ns;
+  if (due) doubt_at_ns_ = now + patience_ns();
   return due;
 }
 

@@ -2,6 +2,8 @@
 // Steps to point-to-point calls and back.
 #include "coll/transport.h"
 
+#include <mpi-ext.h>
+
 #include "coll/mismatch.h"
 #include "coll/request.h"
 #include "p2p/p2p.h"
@@ -37,6 +39,10 @@ Status Transport::finish(void* ticket, uint64_t* bytes) {
   const Status result = p2p::finish(static_cast<Request*>(ticket), &status);
   *bytes = static_cast<uint64_t>(object::get_bytes(status));
   return result;
+}
+
+bool Transport::all_learn(object::Status failure) const {
+  return failure.code() == MPI_ERR_PROC_ABORTED || failure.code() == MPIX_ERR_REVOKED;
 }
 
 void Transport::abandon(void* ticket, const Step&) {

@@ -21,6 +21,8 @@ class Transport {
   Status suspect(const Schedule& schedule);
   // Tells the ranks that this schedule waits for.
   void notify(const Schedule& schedule);
+  // This failure reaches all members by itself.
+  bool all_learn(object::Status failure) const;
   // True when a message went on without us after a failure: it may still use temporary memory.
   bool lingers() const { return lingers_; }
 

@@ -5,6 +5,8 @@
 // program kept cannot come to mean something else.
 #include "object/error.h"
 
+#include <mpi-ext.h>
+
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -119,6 +121,10 @@ constexpr Words kToolClasses[] = {
     WORDS(MPI_T_ERR_PVAR_NO_ATOMIC, "the performance variable cannot be read and reset in one step"),
 };
 constexpr int kToolClassCount = sizeof kToolClasses / sizeof kToolClasses[0];
+constexpr Words kExtensions[] = {
+    WORDS(MPIX_ERR_PROC_FAILED_PENDING, "a process has failed that might have sent what is waited for"),
+    WORDS(MPIX_ERR_REVOKED, "the communicator has been revoked"),
+};
 constexpr Words kLastCode = WORDS(MPI_ERR_LASTCODE, "the last predefined error code");
 
 #undef WORDS
@@ -133,6 +139,8 @@ static_assert(in_order(kToolClasses, kToolClassCount, MPI_T_ERR_CANNOT_INIT));
 
 const Words* predefined_words(int code) {
   if (code >= 0 && code < kClassCount) return &kClasses[code];
+  for (const Words& words : kExtensions)
+    if (words.code == code) return &words;
   const int tool = code - MPI_T_ERR_CANNOT_INIT;
   if (tool >= 0 && tool < kToolClassCount) return &kToolClasses[tool];
   return code == MPI_ERR_LASTCODE ? &kLastCode : nullptr;

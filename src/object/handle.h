@@ -18,6 +18,7 @@ namespace vicinity::object {
 enum class Kind : uint32_t {
   kDead = 0,
   kComm = 0x7663636f,  // unlikely patterns, so that a wild pointer is mostly noticed as well
+  kRevokedComm = 0x76637276,
   kGroup = 0x76636772,
   kDatatype = 0x76636474,
   kOp = 0x76636f70,

@@ -12,7 +12,7 @@ bool get_cancelled(const MPI_Status& status) { return status.MPI_internal[2] != 
 
 Status cancel_receive(object::Request& request) {
   Transfer& receive = static_cast<Transfer&>(request);
-  if (receive.complete || receive.stage != Stage::kPosted) return object::kOk;
+  if (receive.stage != Stage::kPosted) return object::kOk;
   engine().contexts.of(receive.context).unpost(&receive);
   set_cancelled(receive.status, true);
   complete(receive);
@@ -61,8 +61,8 @@ void on_cancel_answer(Proc from, const Envelope& e) {
     return on_offer_answer(*send, e.flags & kCancelled);
   if (send->stage != Stage::kAwaiting) return;
   if (!(e.flags & kCancelled)) return;
-  set_cancelled(send->status, true);
-  complete(*send);
+  if (!send->doom) set_cancelled(send->status, true);
+  complete(*send, send->doom);
 }
 
 }  // namespace vicinity::p2p

@@ -50,7 +50,10 @@ Status end(Request& request) {
 Status take(Request& request, MPI_Request* handle, MPI_Status* status) {
   Status error = request.ops->take ? request.ops->take(request) : Status(request.error);
   give_status(status, request.status);
-  if (!error.ok()) blame(request);
+  if (!error.ok()) [[unlikely]] {
+    blame(request);
+    if (is_suspended(request)) return error;
+  }
   if (request.persistent) {
     request.active = false;
   } else {
@@ -67,9 +70,25 @@ void mark_complete(Request& request, int error) {
   if (request.user_freed) request.ops->free(request);
 }
 
+namespace {
+
+// A blocking receive does not wait for an acknowledgement.
+Status give_up_suspended(Request& request) {
+  Transfer& receive = static_cast<Transfer&>(request);
+  if (receive.stage == Stage::kPosted) engine().contexts.of(receive.context).unpost(&receive);
+  const std::vector<Proc> gone = engine().failed(*receive.comm);
+  receive.from = gone.back();
+  complete(receive, MPI_ERR_PROC_ABORTED);
+  return describe(receive);
+}
+
+}  // namespace
+
 Status finish(Request* request, MPI_Status* status) {
   base::wait_until([request] { return request->complete; });
-  const Status error = request->ops->take ? request->ops->take(*request) : Status(request->error);
+  Status error = request->ops->take ? request->ops->take(*request) : Status(request->error);
+  if (!error.ok() && is_suspended(*request)) [[unlikely]]
+    error = give_up_suspended(*request);
   give_status(status, request->status);
   if (!error.ok()) blame(*request);
   request->ops->free(*request);

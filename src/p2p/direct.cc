@@ -30,7 +30,8 @@ bool open(Direct& direct, void* buf, MPI_Count count, const Datatype& type, int 
     return false;
   if (!type.dense && bytes != 0) return false;
   const Proc from = comm.proc(source);
-  if (!context_of(comm, lane).nothing_from(from) || !engine().landings.empty() || engine().is_lost(from))
+  if (!context_of(comm, lane).nothing_from(from) || !engine().landings.empty()) return false;
+  if (engine().troubled && (lane != Lane::kUser || comm.revoked || engine().is_lost(from))) [[unlikely]]
     return false;
   direct.from = from;
   direct.context = comm.wire_context(lane);

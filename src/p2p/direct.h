@@ -39,8 +39,9 @@ struct Direct {
   }
   // A message that it waits for has come and cannot be taken directly.
   void close() { state = State::kClosed; }
+  // The ordinary way finds out whether it makes sense to go on.
   void lost(Proc proc) {
-    if (proc == from && (state == State::kWaiting || state == State::kLanding)) close();
+    if (state == State::kWaiting || (proc == from && state == State::kLanding)) close();
   }
 };
 

@@ -46,6 +46,8 @@ channel::Landing Engine::land(Proc from, const Envelope& envelope, size_t bytes)
       return land_data(from, envelope, bytes);
     case Packet::kPartData:
       return land_part(from, envelope, bytes);
+    case Packet::kSurvival:
+      return land_survival(from, envelope, bytes);
     default:
       break;
   }
@@ -89,6 +91,8 @@ void Engine::landed(const channel::Landing& landing, size_t bytes) {
       return landed_data(*arrival, bytes);
     case Packet::kPartData:
       return landed_part(*arrival, bytes);
+    case Packet::kSurvival:
+      return landed_survival(*arrival, bytes);
     default:
       return control(*arrival, bytes);
   }
@@ -120,6 +124,9 @@ void Engine::control(Arrival& arrival, size_t bytes) {
       if (!body_of(arrival, bytes, ready)) break;
       give_arrival(&arrival);
       return on_part_ready(from, envelope.word, ready);
+    case Packet::kRevoke:
+      give_arrival(&arrival);
+      return on_revoke(from, envelope.context);
     default:
       break;
   }
@@ -148,8 +155,15 @@ const char* Engine::lost_reason(Proc proc) const {
 
 Proc Engine::lost_member(const Communicator& comm) const {
   for (const Lost& peer : lost_)
-    if (comm.peers().rank_of(peer.proc) != MPI_UNDEFINED) return peer.proc;
+    if (comm.has_member(peer.proc)) return peer.proc;
   return kAnyProc;
+}
+
+std::vector<Proc> Engine::failed(const Communicator& comm) const {
+  std::vector<Proc> procs;
+  for (const Lost& peer : lost_)
+    if (comm.has_member(peer.proc)) procs.push_back(peer.proc);
+  return procs;
 }
 
 void Engine::liar(Proc from, const char* what) {
@@ -160,6 +174,7 @@ void Engine::liar(Proc from, const char* what) {
 void Engine::lost(Proc from, const char* why) {
   if (is_lost(from)) return;
   lost_.push_back({from, why});
+  troubled = true;
   direct.lost(from);
   for (Arrival *arrival = landings.front(), *next; arrival; arrival = next) {
     next = landings.after(arrival);
@@ -182,7 +197,10 @@ void Engine::lost(Proc from, const char* why) {
   });
   contexts.each([&](Context& context) {
     auto fail_posted = [&](Transfer* transfer) {
-      if (transfer->peer == kAnyProc && rank_of(*transfer->comm, from) == MPI_UNDEFINED) return;
+      if (transfer->peer == kAnyProc) {
+        if (unacknowledged(*transfer->comm)) suspend_posted(*transfer);
+        return;
+      }
       context.unpost(transfer);
       transfer->from = from;
       complete(*transfer, MPI_ERR_PROC_ABORTED);
@@ -190,7 +208,9 @@ void Engine::lost(Proc from, const char* why) {
     context.each_posted(from, fail_posted);
     context.each_posted(kAnyProc, fail_posted);
   });
+  member_lost(from);
   if (one_sided) one_sided->lost(from, why);
+  if (survival) survival->lost(from);
 }
 
 CommState& state(Communicator& comm) {
@@ -223,6 +243,7 @@ Status start() {
 }
 
 void set_one_sided(channel::Sink* sink) { engine().one_sided = sink; }
+void set_survival(Survival* survival) { engine().survival = survival; }
 
 channel::Sink& sink() { return *current_engine; }
 
@@ -248,6 +269,8 @@ void forget(Communicator& comm) {
   drop_buffer(comm);
   delete comm.p2p;
   comm.p2p = nullptr;
+  const auto known = engine().communicators.find(comm.context);
+  if (known != engine().communicators.end() && known->second == &comm) engine().communicators.erase(known);
   for (uint32_t lane = 0; lane < object::kLanes; ++lane)
     engine().contexts.forget(comm.wire_context(static_cast<Lane>(lane)));
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/progress.h"
@@ -44,6 +45,10 @@ class Engine final : public channel::Sink, public base::Poller {
   bool is_lost(Proc proc) const { return !lost_.empty() && lost_reason(proc) != nullptr; }
   Proc lost_member(const Communicator& comm) const;  // kAnyProc: none
   const char* lost_reason(Proc proc) const;          // nullptr: not lost
+  // Has anything happened (a loss, a revocation) that makes a transfer look closer before it waits?
+  bool troubled = false;
+  // The lost ones among all members, in the order in which this process learned of them.
+  std::vector<Proc> failed(const Communicator& comm) const;
 
   Counters counters;
   Contexts contexts{counters};
@@ -51,6 +56,7 @@ class Engine final : public channel::Sink, public base::Poller {
   base::List<Transfer, &Transfer::place> streams;
   base::List<object::Request, &object::Request::link> part_streams;  // partitioned sends with work to do
   base::List<Arrival, &Arrival::by_order> landings;
+  std::unordered_map<uint32_t, Communicator*> communicators;  // by context; nullptr: revoked, not made yet
   Direct direct;
   base::List<Fetching, &Fetching::place> fetches;
   uint64_t next_stamp = 0;
@@ -58,6 +64,7 @@ class Engine final : public channel::Sink, public base::Poller {
   std::vector<char> scratch;  // for one packed eager message, never kept across a wait
   bool registered = false;    // with base::progress
   channel::Sink* one_sided = nullptr;
+  Survival* survival = nullptr;
 
  private:
   struct Lost {
@@ -76,6 +83,7 @@ inline Engine& engine() { return *current_engine; }
 struct CommState {
   Context* lanes[object::kLanes] = {};
   bool identity = false;         // rank == proc
+  size_t acknowledged = 0;       // of Engine::failed(), from the first on
   std::vector<int32_t> rank_of;  // by proc, when not identity
 };
 CommState& state(Communicator& comm);
@@ -112,6 +120,8 @@ void finish_receive(Transfer& receive);
 void set_matched(Transfer& receive, Proc from, int32_t tag, uint64_t length);
 channel::Landing land_eager(Proc from, const Envelope& envelope, size_t bytes);
 void landed_eager(Arrival& arrival, size_t bytes);
+// Room for the payload of a message; without memory the arrival has an error.
+void take_room(Arrival& arrival, size_t bytes);
 
 // rendezvous.cc
 void landed_rts(Arrival& arrival);
@@ -135,6 +145,23 @@ void on_cancel(Proc from, const Envelope& envelope);
 void on_cancel_answer(Proc from, const Envelope& envelope);
 void set_cancelled(MPI_Status& status, bool cancelled);
 bool get_cancelled(const MPI_Status& status);
+
+// failure.cc
+// Why this transfer would wait in vain: an error class, or MPI_SUCCESS.
+int obstacle(Transfer& transfer);
+// A receive from MPI_ANY_SOURCE that waits while there is a failure without acknowledgement: complete with
+// MPIX_ERR_PROC_FAILED_PENDING for the completion functions, and posted all the same.
+bool unacknowledged(const Communicator& comm);
+void suspend_posted(Transfer& receive);
+bool is_suspended(const object::Request& request);
+// Ends what waits in these lanes of a communicator: receives now, sends when the peer has not matched them.
+void interrupt(Communicator& comm, Lane lane, int error);
+void member_lost(Proc proc);
+
+// revoke.cc
+void on_revoke(Proc from, uint32_t context);
+channel::Landing land_survival(Proc from, const Envelope& envelope, size_t bytes);
+void landed_survival(Arrival& arrival, size_t bytes);
 
 // partitioned.cc
 channel::Landing land_part(Proc from, const Envelope& envelope, size_t bytes);

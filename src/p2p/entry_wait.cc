@@ -180,6 +180,7 @@ Status request_free(MPI_Request* handle) {
   if (request->ops->bound && !idle(request))
     return object::fail(MPI_ERR_REQUEST, "argument `request` is %s", request->ops->bound);
   *handle = MPI_REQUEST_NULL;
+  if (is_suspended(*request)) request->complete = false;  // it goes on waiting, for nobody
   if (request->complete || idle(request)) return end(*request);
   let_go(request);
   return object::kOk;

@@ -26,6 +26,8 @@ enum class Packet : uint8_t {
   kCancelAnswer = 7,  // word: sender's id; flags: kCancelled or 0
   kPartReady = 8,     // word: sender's id; body: PartReadyBody; the receiver has started a round
   kPartData = 9,      // as kData, for partitioned requests
+  kRevoke = 11,       // context: of a communicator that is revoked
+  kSurvival = 12,     // context: of a communicator; an agreement among its survivors (fault/)
   kOffer = 10,        // context, tag: of the message; word: sender's id; fetched from where it is (offer.cc)
 };
 

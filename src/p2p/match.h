@@ -62,6 +62,15 @@ class Context {
     }
   }
 
+  // The same for every posted receive.
+  template <class Visit>
+  void each_posted_at_all(Visit&& visit) {
+    each_posted(UINT32_MAX, visit);
+    for (size_t page = 0; page < pages_.size(); ++page)
+      for (Proc at = 0; pages_[page] && at < kPage; ++at)
+        each_posted(static_cast<Proc>(page * kPage) + at, visit);
+  }
+
  private:
   using Posted = base::List<Transfer, &Transfer::place>;
   using BySource = base::List<Arrival, &Arrival::by_source>;

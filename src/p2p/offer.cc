@@ -26,7 +26,7 @@ void offer_fetched(peer::Pending* pending, base::Status status) {
     t.stage = Stage::kAnswering;
     return;
   }
-  complete(t);
+  complete(t, t.doom);
 }
 
 void write_part(channel::Fetch* self, size_t offset, const void* from, size_t bytes) {
@@ -110,8 +110,9 @@ void begin_fetch(Transfer& receive, Proc from, void* offer, uint64_t bytes) {
 
 void on_offer_answer(Transfer& send, bool cancelled) {
   send.cancel_asked = false;
-  if (cancelled) set_cancelled(send.status, true);
-  if (send.stage == Stage::kAnswering) complete(send);
+  if (!cancelled) send.doom = MPI_SUCCESS;
+  if (cancelled && !send.doom) set_cancelled(send.status, true);
+  if (send.stage == Stage::kAnswering) complete(send, send.doom);
 }
 
 // The channel may still hold them: they stay, for nobody.

@@ -3,6 +3,9 @@
 // are in p2p/entry_*.cc with the signatures that the doors' generator declares.
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "channel/channel.h"
 #include "object/communicator.h"
 #include "object/datatype.h"
@@ -45,8 +48,33 @@ Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, in
 bool peek(int source, Communicator& comm, Lane lane, int* tag,
           bool (*skip)(const void* context, int tag) = nullptr, const void* context = nullptr);
 
-// kOk, or which member of the communicator is gone, and why.
+// kOk, or which member of the communicator is gone, and why; or that it has been revoked.
 Status all_alive(const Communicator& comm);
+// The same of some ranks; none: of all.
+Status all_alive(const Communicator& comm, const std::vector<int>& ranks);
+
+// --- failures and revocation (docs/design/fault-tolerance.md) ---
+// The members of both groups that this process knows to be lost; the order never changes.
+std::vector<channel::Proc> failed(const Communicator& comm);
+// Receives from any source no longer mind the first `count` of them; returns how many they do not mind.
+int acknowledge(Communicator& comm, int count);
+int acknowledged(const Communicator& comm);
+// The communicator has its context now: it can be revoked by others, and hears of lost members.
+void introduce(Communicator& comm);
+// Ends all communication on it here, and lets all members do the same.
+void revoke(Communicator& comm);
+// Who takes part in agreements among survivors (fault/).
+class Survival {
+ public:
+  virtual void heard(channel::Proc from, uint32_t context, const std::byte* body, size_t bytes) = 0;
+  virtual void lost(channel::Proc proc) = 0;
+
+ protected:
+  ~Survival() = default;
+};
+void set_survival(Survival* survival);
+// Sends a message of such an agreement, no longer than one message of the channel. False: it is gone.
+bool send_survival(channel::Proc to, uint32_t context, const std::byte* body, size_t bytes);
 
 // Called by world/: before the first and after the last message; when a communicator dies.
 Status start();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What coll/ asks while it waits: what nobody has received, and whether all members are there.
+#include <mpi-ext.h>
+
 #include "p2p/engine.h"
 #include "p2p/p2p.h"
 
@@ -15,11 +17,29 @@ bool peek(int source, Communicator& comm, Lane lane, int* tag, bool (*skip)(cons
 }
 
 Status all_alive(const Communicator& comm) {
-  const Proc gone = engine().lost_member(comm);
-  if (gone == kAnyProc) [[likely]]
+  if (!engine().troubled) [[likely]]
     return object::kOk;
-  return object::fail(MPI_ERR_PROC_ABORTED, "rank %d failed: process %u is gone (%s)",
-                      comm.peers().rank_of(gone), gone, engine().lost_reason(gone));
+  if (comm.revoked) return object::fail(MPIX_ERR_REVOKED, "the communicator has been revoked");
+  const Proc gone = engine().lost_member(comm);
+  if (gone == kAnyProc) return object::kOk;
+  const int rank = comm.peers().rank_of(gone);
+  const char* why = engine().lost_reason(gone);
+  if (rank == MPI_UNDEFINED)
+    return object::fail(MPI_ERR_PROC_ABORTED,
+                        "a member of an intercommunicator failed: process %u is gone (%s)", gone, why);
+  return object::fail(MPI_ERR_PROC_ABORTED, "rank %d failed: process %u is gone (%s)", rank, gone, why);
+}
+
+Status all_alive(const Communicator& comm, const std::vector<int>& ranks) {
+  if (!engine().troubled) [[likely]]
+    return object::kOk;
+  if (ranks.empty()) return all_alive(comm);
+  if (comm.revoked) return object::fail(MPIX_ERR_REVOKED, "the communicator has been revoked");
+  for (int rank : ranks)
+    if (const char* why = engine().lost_reason(comm.proc(rank)))
+      return object::fail(MPI_ERR_PROC_ABORTED, "rank %d failed: process %u is gone (%s)", rank,
+                          comm.proc(rank), why);
+  return object::kOk;
 }
 
 }  // namespace vicinity::p2p

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Probes and matched receives (MPI 5.0, 3.8.1 to 3.8.3). A matched message leaves the unexpected queue
 // and becomes an MPI_Message; only MPI_Mrecv and MPI_Imrecv can take it then.
+#include <mpi-ext.h>
+
 #include "entry_p2p.h"
 #include "p2p/completion.h"
 #include "p2p/engine.h"
@@ -15,7 +17,10 @@ Arrival* peek(int source, int tag, Communicator& comm) {
 
 // Nothing can come any more: says so instead of waiting for ever.
 Status still_possible(int source, Communicator& comm) {
-  const Proc gone = source >= 0 ? comm.proc(source) : engine().lost_member(comm);
+  if (!engine().troubled) return object::kOk;
+  if (comm.revoked) return object::fail(MPIX_ERR_REVOKED, "probing: the communicator has been revoked");
+  if (source < 0 && !unacknowledged(comm)) return object::kOk;
+  const Proc gone = source >= 0 ? comm.proc(source) : engine().failed(comm).back();
   const char* why = gone == kAnyProc ? nullptr : engine().lost_reason(gone);
   if (!why) return object::kOk;
   return object::fail(MPI_ERR_PROC_ABORTED, "probing rank %d failed: process %u is gone (%s)",

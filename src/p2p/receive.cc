@@ -35,6 +35,8 @@ void finish_eager(Transfer& receive, Arrival* arrival) {
   finish_receive(receive);
 }
 
+}  // namespace
+
 // Room for the payload of a message; without memory the message is dropped and its receive fails.
 void take_room(Arrival& arrival, size_t bytes) {
   if (bytes <= sizeof arrival.small) {
@@ -49,9 +51,9 @@ void take_room(Arrival& arrival, size_t bytes) {
   }
 }
 
-}  // namespace
-
 void set_matched(Transfer& receive, Proc from, int32_t tag, uint64_t length) {
+  receive.complete = false;  // it may have been suspended (failure.cc)
+  receive.error = MPI_SUCCESS;
   receive.from = from;
   receive.length = length;
   receive.moved = 0;
@@ -102,10 +104,12 @@ void launch_receive(Transfer& t) {
     context.drop(arrival);
     return deliver(t, arrival);
   }
-  t.from = t.peer == kAnyProc ? engine().lost_member(*t.comm) : t.peer;
-  if (t.from != kAnyProc && engine().is_lost(t.from)) return complete(t, MPI_ERR_PROC_ABORTED);
   t.stamp = engine().next_stamp++;
+  if (!engine().troubled) [[likely]]
+    return context.post(&t);
+  if (const int error = obstacle(t)) return complete(t, error);
   context.post(&t);
+  if (t.peer == kAnyProc && unacknowledged(*t.comm)) suspend_posted(t);
 }
 
 channel::Landing land_eager(Proc from, const Envelope& e, size_t bytes) {

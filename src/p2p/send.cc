@@ -106,10 +106,13 @@ void launch_send(Transfer& t) {
   t.complete = false;
   t.error = MPI_SUCCESS;
   t.cancel_asked = false;
+  t.doom = MPI_SUCCESS;
   t.moved = 0;
   t.status = object::empty_status();
   if (t.rank == MPI_PROC_NULL) return complete(t);
-  if (engine().is_lost(t.peer)) return complete(t, MPI_ERR_PROC_ABORTED);
+  if (engine().troubled) [[unlikely]] {
+    if (const int error = obstacle(t)) return complete(t, error);
+  }
   peer::VirtualConnection& connection = peer::connection(t.peer);
   if (t.bytes <= eager_limit(connection)) {
     start_eager(t, connection);

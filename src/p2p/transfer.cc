@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The life of a transfer: made, complete, described, freed; and the shared requests that are always done.
+#include <mpi-ext.h>
+
 #include <cinttypes>
 
 #include "object/pool.h"
@@ -106,12 +108,26 @@ Status describe(object::Request& request) {
                           " bytes, the receive buffer has room for %" PRIu64,
                           t.status.MPI_SOURCE, t.status.MPI_TAG, t.length, t.bytes);
     case MPI_ERR_PROC_ABORTED: {
-      const Proc peer = t.sending || t.peer != kAnyProc ? t.peer : t.from;
+      Proc peer = t.sending || t.peer != kAnyProc ? t.peer : t.from;
+      if (!engine().is_lost(peer) && engine().lost_member(*t.comm) != kAnyProc)
+        peer = engine().lost_member(*t.comm);
       const char* why = engine().lost_reason(peer);
+      if (why && t.comm->peers().rank_of(peer) == MPI_UNDEFINED)
+        return object::fail(
+            MPI_ERR_PROC_ABORTED,
+            "%s rank %d failed: process %u, a member of the same intercommunicator, is gone (%s)",
+            t.sending ? "sending to" : "receiving from", t.rank, peer, why);
       return object::fail(MPI_ERR_PROC_ABORTED, "%s rank %d failed: process %u is gone (%s)",
                           t.sending ? "sending to" : "receiving from", rank_of(*t.comm, peer), peer,
                           why ? why : "no connection");
     }
+    case MPIX_ERR_PROC_FAILED_PENDING:
+      return object::fail(MPIX_ERR_PROC_FAILED_PENDING,
+                          "receiving from any source goes on after MPIX_Comm_ack_failed: process %u is gone",
+                          engine().failed(*t.comm).back());
+    case MPIX_ERR_REVOKED:
+      return object::fail(MPIX_ERR_REVOKED, "%s rank %d failed: the communicator has been revoked",
+                          t.sending ? "sending to" : "receiving from", t.rank);
     case MPI_ERR_NO_MEM:
       return object::fail(MPI_ERR_NO_MEM, "no memory for a message of %" PRIu64 " bytes %s rank %d", t.bytes,
                           t.sending ? "to" : "from", t.rank);

@@ -53,6 +53,7 @@ struct Transfer : object::Request {
   // State.
   Stage stage;
   bool cancel_asked;
+  int doom;                          // cancelled by interrupt(): what it fails with
   uint32_t id;                       // our name for it on the wire, 0: none
   uint32_t peer_id;                  // the peer's name for its half
   Proc from;                         // receive: who sent the message that matched

@@ -100,17 +100,18 @@ Status reach_others(World& w) {
 }
 
 template <class AnyForming>
-void join(World& w, AnyForming& forming) {
+const Neighbourhood* join(World& w, AnyForming& forming) {
   if (!forming.in()) {
     w.trouble = forming.trouble();
     VICINITY_LOG(kInfo, "not in a shared region: %s", w.trouble.c_str());
-    return;
+    return nullptr;
   }
   const auto& admitted = forming.admitted();
-  if (std::count(admitted.begin(), admitted.end(), 1) < 2) return;
+  if (std::count(admitted.begin(), admitted.end(), 1) < 2) return nullptr;
   w.neighbourhoods.push_back(std::make_unique<Neighbourhood>(std::move(forming.mapping()), forming.geometry(),
                                                              forming.generation(), forming.group(), admitted,
                                                              forming.self()));
+  return w.neighbourhoods.back().get();
 }
 
 void connect_rings(World& w) {
@@ -152,21 +153,25 @@ void watch_host_region(World& w) {
   }
 }
 
+// Whoever cannot be watched from here is the launcher's business, if it goes on without the dead.
+void ask_launcher(World& w) {
+  constexpr unsigned kEvery = 3;  // of the looks at the lives, five a second
+  if (!w.asks_launcher || !w.wireup || ++w.looks % kEvery != 0) return;
+  for (int rank : w.wireup->dead())
+    if (const auto proc = static_cast<Proc>(rank); !w.home[proc] || !w.home[proc]->departed(proc))
+      detail::report_lost(proc, "the launcher says that its process has died");
+}
+
 // Deaths, and the end of the launcher.
 void mourn(World& w) {
-  w.liveness.died = [](Proc proc) {
-    // Whatever it sent before is delivered first; one that left in good order is not mourned.
-    Neighbourhood* home = world->home[proc];
-    if (!home) return;  // let go of
-    home->port().poll();
-    if (!home->departed(proc)) detail::report_lost(proc, "its process has died");
-  };
+  w.liveness.died = [](Proc proc) { detail::bury(*world, proc); };
   w.liveness.also = [] {
     if (world->wireup && !world->wireup->check().ok()) {
       VICINITY_LOG(kError, "the launcher is gone: %s", base::failure_text(base::kOther));
       _exit(1);
     }
     if (world->membership) watch_host_region(*world);
+    ask_launcher(*world);
   };
 }
 
@@ -230,7 +235,7 @@ Status start_group(World& w) {
   if (host) {
     host->settle();
     w.membership = std::move(host->membership());
-    join(w, *host);
+    w.host = join(w, *host);
   }
   connect_rings(w);
   VICINITY_TRY(reach_others(w));
@@ -375,6 +380,12 @@ uint32_t section_of(Proc proc) {
 }
 channel::ring::Bell bell(Proc proc) { return world->neighbourhoods[0]->port().bell(section_of(proc)); }
 bool co_resident(Proc proc) { return world->table[proc].co_resident(); }
+bool present(Proc proc) {
+  if (proc == world->self) return true;
+  const Neighbourhood* home = world->home[proc];
+  if (!home || world->table[proc].lost() || home->departed(proc)) return false;
+  return home != world->host || world->membership->list().has(proc);
+}
 
 std::string map_text() {
   MapHead head{world->job, world->self, world->count, world->cards[world->self].host};

@@ -114,6 +114,23 @@ TEST_F(HostRegionJob, OneKernelUsesItWhereItsOwnRegionsAreForbidden) {
   unsetenv("VICINITY_REGION");
 }
 
+TEST_F(HostRegionJob, WhoIsThereIsAskedAgain) {
+  const auto body = [](int rank, wireup::Wireup& wireup) {
+    be_in_guest(rank, 3);
+    SummingSink sink;
+    CHECK_OR(1, start(wireup, sink).ok());
+    CHECK_OR(2, present(0) && present(1) && present(2));
+    CHECK_OR(3, wireup.fence().ok());
+    if (rank == 2) stop();
+    if (rank != 2) base::wait_until([] { return !present(2); });
+    if (rank != 2) CHECK_OR(4, present(0) && present(1));
+    CHECK_OR(5, wireup.fence().ok());
+    stop();
+    return 0;
+  };
+  EXPECT_EQ(run_ranks(3, body), 0);
+}
+
 // 20 jobs whose ranks are killed in the middle: the 8 MiB hold about five of them.
 TEST_F(HostRegionJob, KilledJobsLeaveItUsable) {
   for (int round = 0; round < 20; ++round) {

@@ -2,6 +2,7 @@
 // Deaths by pidfd: one poll(2) over all of them, some times a second at most.
 #include "peer/liveness.h"
 
+#include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,11 +14,12 @@ Liveness::~Liveness() {
   for (const pollfd& entry : descriptors_) close(entry.fd);
 }
 
-void Liveness::watch(channel::Proc proc, int pid) {
+int Liveness::watch(channel::Proc proc, int pid) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (fd < 0) return;  // an old kernel, or it has died already: the launcher will notice
+  if (fd < 0) return errno;
   descriptors_.push_back({fd, POLLIN, 0});
   procs_.push_back(proc);
+  return 0;
 }
 
 void Liveness::unwatch(channel::Proc proc) {

@@ -21,8 +21,9 @@ class Liveness final : public base::Poller {
   Liveness& operator=(const Liveness&) = delete;
   ~Liveness();
 
-  // `pid` must mean in our pid namespace what it means in the peer's.
-  void watch(channel::Proc proc, int pid);
+  // `pid` must mean in our pid namespace what it means in the peer's. 0, or why it cannot be watched: ESRCH
+  // when it is gone already.
+  int watch(channel::Proc proc, int pid);
   void unwatch(channel::Proc proc);
   // Called once for each that ends.
   void (*died)(channel::Proc proc) = nullptr;

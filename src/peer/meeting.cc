@@ -181,7 +181,8 @@ bool is_guest(Proc proc) { return proc >= world->count && world->home[proc]; }
 
 size_t guest_count() {
   size_t count = 0;
-  for (Proc proc = world->count; proc < world->table.size(); ++proc) count += is_guest(proc);
+  for (Proc proc = world->count; proc < world->table.size(); ++proc)
+    count += is_guest(proc) && !world->table[proc].lost();
   return count;
 }
 

@@ -39,6 +39,8 @@ Proc self();
 inline VirtualConnection& connection(Proc proc) { return detail::connections[proc]; }
 const std::string& host_name(Proc proc);
 bool co_resident(Proc proc);
+// Is it in memory that we share, now? Asks the VM list again of those that are in the host region.
+bool present(Proc proc);
 
 // The region that this process shares with others, for whoever shows them more than messages (boards, coll/).
 struct Shared {

@@ -2,6 +2,8 @@
 // The table, the pollers, and what is done alike for ranks of our job and for processes that are met later.
 #include "peer/world.h"
 
+#include <errno.h>
+
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -10,6 +12,8 @@
 #include "base/log.h"
 #include "channel/cma/cma.h"
 #include "peer/channels.h"
+#include "peer/meeting.h"
+#include "wireup/launcher_params.h"
 
 namespace vicinity::peer {
 
@@ -36,6 +40,8 @@ void lose(Proc proc, const char* why) {
   connection.lose(why);
   base::tell(base::ProcessLost{static_cast<int32_t>(proc)});
   w.sink->lost(proc, why);
+  // For whoever goes on without it: with the dead we are not connected any more.
+  if (proc >= w.count && w.wireup && wireup::param_recovery.get()) w.wireup->tell_guests(guest_count());
 }
 
 // A lie in the ring, or (`refused`) the peer has given us up: then there is nobody to change channels with.
@@ -135,11 +141,20 @@ void refresh_sleeper(World& w) {
 void watch_life(World& w, Proc proc) {
   const Card& own = w.cards[w.self];
   const Card& card = w.cards[proc];
-  if (!w.home[proc]) return;
-  if (card.host_id == own.host_id && card.pid_namespace == own.pid_namespace)
-    w.liveness.watch(proc, card.pid);
-  else if (w.membership && proc < w.count)
-    w.membership->watch(proc);
+  const bool near = w.home[proc] && card.host_id == own.host_id && card.pid_namespace == own.pid_namespace;
+  const int trouble = near ? w.liveness.watch(proc, card.pid) : 0;
+  if (trouble == ESRCH) bury(w, proc);
+  if (proc >= w.count) return;
+  if (!near && w.home[proc] && w.membership) w.membership->watch(proc);
+  if ((!near && proc != w.self) || trouble) w.asks_launcher = wireup::param_recovery.get();
+}
+
+// Whatever it sent before is delivered first; one that left in good order is not mourned.
+void bury(World& w, Proc proc) {
+  Neighbourhood* home = w.home[proc];
+  if (!home) return;  // let go of
+  if (w.installed) home->port().poll();
+  if (!home->departed(proc)) report_lost(proc, "its process has died");
 }
 
 void leave_acquaintances(World& w) {

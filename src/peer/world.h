@@ -78,6 +78,7 @@ struct World {
   std::vector<std::unique_ptr<Neighbourhood>> neighbourhoods;  // of our job, in order of preference
   Acquaintances acquaintances;
   std::vector<Neighbourhood*> home;  // of each process: where its ring is, or nullptr
+  const Neighbourhood* host = nullptr;  // the one in the host region
   std::string trouble;               // why a proposed region has not taken us in
   channel::Sink* sink = nullptr;
   wireup::Wireup* wireup = nullptr;
@@ -88,7 +89,9 @@ struct World {
   Liveness liveness;
   Flusher flusher;
   WatchfulSleeper sleeper;
-  bool watching = false;  // liveness and sleeper are installed
+  bool watching = false;       // liveness and sleeper are installed
+  bool asks_launcher = false;  // who has died
+  unsigned looks = 0;
   bool installed = false;
 };
 
@@ -109,6 +112,8 @@ Crowd judge_crowd(const World& w);
 // After the regions or the network have changed.
 void refresh_sleeper(World& w);
 void watch_life(World& w, Proc proc);
+// Its process has ended.
+void bury(World& w, Proc proc);
 // Our end is no death to be mourned.
 void leave_acquaintances(World& w);
 

@@ -94,4 +94,34 @@ Result<std::string> part_key(int rank, std::string_view key, size_t part, size_t
   return name;
 }
 
+std::string format_ranks(const std::set<int>& ranks) {
+  std::string text;
+  for (auto at = ranks.begin(); at != ranks.end();) {
+    const int first = *at;
+    int last = first;
+    while (++at != ranks.end() && *at == last + 1) last = *at;
+    text += (text.empty() ? "" : ",") + std::to_string(first);
+    if (last > first) text += "-" + std::to_string(last);
+  }
+  return text;
+}
+
+Result<std::vector<int>> parse_ranks(std::string_view text, int size) {
+  std::vector<int> ranks;
+  for (size_t start = 0; start < text.size();) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    const std::string_view part = text.substr(start, end - start);
+    const size_t dash = part.find('-');
+    auto first = parse_number(part.substr(0, dash));
+    auto last = dash == part.npos ? first : parse_number(part.substr(dash + 1));
+    if (!first.ok()) return first.status();
+    if (!last.ok()) return last.status();
+    if (*first < 0 || *last < *first || *last >= size)
+      return fail(kOther, "a list of ranks names %d to %d, of %d", *first, *last, size);
+    for (int rank = *first; rank <= *last; ++rank) ranks.push_back(rank);
+    start = end + 1;
+  }
+  return ranks;
+}
+
 }  // namespace vicinity::wireup

@@ -4,6 +4,7 @@
 // The first part starts with the number of parts and a dot: "2.aGVs" "bG8".
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,5 +29,9 @@ base::Result<FirstPart> parse_first_part(std::string_view part);
 
 // "v<rank>.<key>" or, for parts after the first, "v<rank>.<key>.<part>".
 base::Result<std::string> part_key(int rank, std::string_view key, size_t part, size_t key_max);
+
+// Some of the ranks 0 to size-1 as `1,4-6`, and back.
+std::string format_ranks(const std::set<int>& ranks);
+base::Result<std::vector<int>> parse_ranks(std::string_view text, int size);
 
 }  // namespace vicinity::wireup

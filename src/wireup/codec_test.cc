@@ -64,4 +64,15 @@ TEST(Codec, KeysFitTheLauncher) {
   EXPECT_FALSE(part_key(3, std::string(64, 'k'), 0, 63).ok());
 }
 
+TEST(Codec, ListsOfRanksComeBack) {
+  EXPECT_EQ(format_ranks({}), "");
+  EXPECT_EQ(format_ranks({7}), "7");
+  EXPECT_EQ(format_ranks({1, 4, 5, 6, 9}), "1,4-6,9");
+  auto ranks = parse_ranks("1,4-6,9", 10);
+  ASSERT_TRUE(ranks.ok());
+  EXPECT_EQ(*ranks, (std::vector<int>{1, 4, 5, 6, 9}));
+  for (const char* bad : {"x", "1-", "-1", "4-2", "10", "3-99999999", "1,,2"})
+    EXPECT_FALSE(parse_ranks(bad, 10).ok()) << bad;
+}
+
 }  // namespace

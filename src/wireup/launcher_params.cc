@@ -35,4 +35,9 @@ base::Param<bool> param_claim_cpus{
     "Should mpiexec keep its cores apart from those of other jobs on the same host? It holds locks on "
     "files in /dev/shm/vicinity-cpus."};
 
+base::Param<bool> param_recovery{
+    "VICINITY_RECOVERY", "wireup", false,
+    "Does the job go on when one of its processes dies? mpiexec -enable-recovery sets it. Under another "
+    "launcher set it for all processes, with the option of that launcher that leaves the others alone."};
+
 }  // namespace vicinity::wireup

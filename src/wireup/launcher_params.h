@@ -13,5 +13,6 @@ extern base::Param<std::string> param_launcher;  // how remote hosts are reached
 extern base::Param<int64_t> param_start_timeout_s;  // VICINITY_START_TIMEOUT_S
 extern base::Param<int64_t> param_grace_ms;      // VICINITY_KILL_GRACE_MS
 extern base::Param<bool> param_claim_cpus;       // VICINITY_CLAIM_CPUS
+extern base::Param<bool> param_recovery;         // does the job outlive a process: VICINITY_RECOVERY
 
 }  // namespace vicinity::wireup

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/log.h"
+#include "wireup/codec.h"
 #include "wireup/kvs.h"
 #include "wireup/pmi_spawn.h"
 
@@ -28,6 +29,9 @@ class Pmi1 final : public KvsWireup {
   Status spawn(const std::vector<SpawnCommand>& commands, const std::string& port) override;
   std::string parent_port() override;
   void tell_guests(size_t count) override;
+  void tell_arrived() override;
+  Status spawned(const std::string& port) override;
+  std::vector<int> dead() override;
 
  private:
   Status put_text(const std::string& key, const std::string& text) override {
@@ -140,6 +144,26 @@ void Pmi1::tell_guests(size_t count) {
   if (identity_.launcher != "vicinity") return;
   auto line = format_pmi1(make_request(pmi1::kGuests, {std::to_string(count)}));
   if (line.ok()) (void)link_.send(*line);
+}
+
+void Pmi1::tell_arrived() {
+  if (identity_.launcher != "vicinity") return;
+  auto line = format_pmi1(make_request(pmi1::kArrived));
+  if (line.ok()) (void)link_.send(*line);
+}
+
+Status Pmi1::spawned(const std::string& port) {
+  if (identity_.launcher != "vicinity") return base::kOk;
+  auto why = get_text(identity_.rank, spawn_failure_key(port));
+  return why.ok() ? fail(kOther, "%s", why->c_str()) : Status(base::kOk);
+}
+
+// A server that knows of none, or does not keep this key, refuses the question.
+std::vector<int> Pmi1::dead() {
+  auto list = get_text(identity_.rank, pmi1::kDeadKey);
+  if (!list.ok()) return {};
+  auto ranks = parse_ranks(*list, identity_.size);
+  return ranks.ok() ? *ranks : std::vector<int>{};
 }
 
 void Pmi1::abort(int exit_code, const char* message) {

@@ -37,14 +37,19 @@ inline constexpr Shape kFinalize{"finalize", {}, "finalize_ack", {}};
 inline constexpr Shape kAbort{"abort", {"exitcode"}, nullptr, {}};
 // Ours: how many processes of other jobs the sender is connected with.
 inline constexpr Shape kGuests{"vicinity_guests", {"count"}, nullptr, {}};
+// Ours: the sender, a spawned process, has met those who have spawned it.
+inline constexpr Shape kArrived{"vicinity_arrived", {}, nullptr, {}};
 inline constexpr const Shape* kAll[] = {&kInit, &kMaxes,   &kAppnum,   &kKvsName, &kUniverse, &kPut,
-                                        &kGet,  &kBarrier, &kFinalize, &kAbort,   &kGuests};
+                                        &kGet,  &kBarrier, &kFinalize, &kAbort,   &kGuests,   &kArrived};
 // What is asked in several lines, `mcmd=spawn` ... `endcmd`, one block for each command (pmi_spawn.h).
 inline constexpr Shape kSpawn{"spawn", {}, "spawn_result", {"rc"}};
 // Over PMI_PORT a client first says who it is; three `set` lines (size, rank, debug) follow the reply.
 inline constexpr Shape kInitAck{"initack", {"pmiid"}, "initack", {}};
 // What our server allows. The lengths include the ending zero that C clients add.
 inline constexpr int kKvsNameMax = 256, kKeyMax = 64, kValueMax = 1024;
+// Under this key a server that leaves the others alone after a death (Hydra's -disable-auto-cleanup, our
+// -enable-recovery) keeps the ranks that have died, as `1,4-6`.
+inline constexpr const char* kDeadKey = "PMI_dead_processes";
 }  // namespace pmi1
 
 namespace pmi2 {

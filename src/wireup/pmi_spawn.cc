@@ -2,6 +2,7 @@
 // Writing and reading of spawn requests.
 #include "wireup/pmi_spawn.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "wireup/pmi_text.h"
@@ -41,6 +42,13 @@ Status extend(Pairs& pairs, bool is_key, std::string_view value) {
 }
 
 }  // namespace
+
+// A port is longer than a key may be.
+std::string spawn_failure_key(const std::string& port) {
+  uint64_t hash = 14695981039346656037u;
+  for (char c : port) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return "spawn-failure-" + std::to_string(hash);
+}
 
 Result<std::string> format_spawn(const SpawnCommand& command, size_t index, size_t count,
                                  const Pairs& preput) {

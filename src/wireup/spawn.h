@@ -18,5 +18,7 @@ struct SpawnCommand {
 
 // The key under which spawned processes find the port of those who have spawned them.
 inline constexpr const char* kParentPort = "PARENT_ROOT_PORT_NAME";
+// The key under which who has spawned processes with this port finds why they will never come.
+std::string spawn_failure_key(const std::string& port);
 
 }  // namespace vicinity::wireup

@@ -56,6 +56,11 @@ class Wireup {
   // How many processes of other jobs this one is connected with: while there are any, our death is theirs.
   // Launchers that do not ask are not told.
   virtual void tell_guests(size_t) {}
+  // We, who have been spawned, have met those who have spawned us.
+  virtual void tell_arrived() {}
+  // Fails when the launcher has ended those who were spawned with this port before they have arrived. One
+  // question to the launcher.
+  virtual base::Status spawned(const std::string& /* port */) { return base::kOk; }
   // Tells the launcher that this process ends well. No call after it.
   virtual base::Status close() = 0;
   // A descriptor that becomes readable when the launcher has news (end of job), or -1.
@@ -63,6 +68,9 @@ class Wireup {
   // Fails when the launcher is gone, so that this process should end. One system call: whoever waits
   // for long calls it rarely (a few times a second).
   virtual base::Status check() { return base::kOk; }
+  // The ranks that the launcher knows to have died, in no order; empty where it cannot say. One question to
+  // the launcher.
+  virtual std::vector<int> dead() { return {}; }
 
  protected:
   Identity identity_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "object/communicator.h"
@@ -57,9 +58,11 @@ Result<std::string> open_port();
 Status close_port(const std::string& name);
 
 inline constexpr int64_t kForEver = INT64_MAX;
+// Asked now and then: why nobody is to wait any longer.
+using Hope = std::function<Status()>;
 // Waits until somebody who knows the secret has connected to our port; a socket.
-Result<int> accept_at(const std::string& name, int64_t timeout_ms);
+Result<int> accept_at(const std::string& name, int64_t timeout_ms, const Hope& hope);
 // Until the other side has accepted.
-Result<int> connect_to(const std::string& name, int64_t timeout_ms);
+Result<int> connect_to(const std::string& name, int64_t timeout_ms, const Hope& hope);
 
 }  // namespace vicinity::world

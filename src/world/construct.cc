@@ -36,15 +36,29 @@ Communicator* assemble(const Parts& parts) {
   comm->errhandler = object::retain(handler ? handler : &initial_handler());
   if (parts.parent) comm->session = parts.parent->session;
   hold_guests(*comm);
-  if (!parts.remote) return comm;
+  const bool agreed = parts.context != kNoContext;
+  if (!parts.remote) {
+    if (agreed) p2p::introduce(*comm);
+    return comm;
+  }
   // The local group as a communicator of its own, for collectives' local halves; disjoint groups share
   // its context.
-  comm->local = assemble(Parts{.context = parts.context + object::kLanes,
+  comm->local = assemble(Parts{.context = agreed ? parts.context + object::kLanes : kNoContext,
                                .group = object::retain(parts.group),
                                .parent = parts.parent});
-  if (comm->local) return comm;
+  if (comm->local) {
+    comm->local->whole = comm;
+    if (agreed) p2p::introduce(*comm);
+    return comm;
+  }
   object::release(comm);
   return nullptr;
+}
+
+void set_context(Communicator& comm, uint32_t context) {
+  comm.context = context;
+  p2p::introduce(comm);
+  if (comm.local) set_context(*comm.local, context + object::kLanes);
 }
 
 void take_down(Communicator& comm) {

@@ -10,9 +10,11 @@ using object::Communicator;
 using object::Group;
 using object::Status;
 
+inline constexpr uint32_t kNoContext = UINT32_MAX - 3;  // not agreed on yet: set_context() follows
+
 // The references to `group` and `remote` go over to the communicator.
 struct Parts {
-  uint32_t context = 0;
+  uint32_t context = kNoContext;
   Group* group = nullptr;
   Group* remote = nullptr;  // not nullptr: an intercommunicator, which uses two contexts
   bool low_group = false;
@@ -21,6 +23,7 @@ struct Parts {
 
 // nullptr when memory is gone; the groups are released then.
 Communicator* assemble(const Parts& parts);
+void set_context(Communicator& comm, uint32_t context);
 inline int contexts_of(const Communicator& comm) { return comm.inter() ? 2 : 1; }
 
 // A communicator of the same processes with a context of its own: collective, without attributes and hints.

@@ -12,6 +12,7 @@
 namespace vicinity::world {
 namespace {
 
+using base::fail;
 using object::Lane;
 
 // Guarded by the engine lock, like everything here.
@@ -19,6 +20,8 @@ int64_t next_context = kFirstContext;
 int searches = 0;  // begun and not ended in this process
 
 constexpr int64_t kMostContext = int64_t{UINT32_MAX} - 1024;
+// In the first word: the other group cannot be reached any more. The leader's own group hears it as a value.
+constexpr int64_t kBrokenBridge = INT64_MAX;
 
 }  // namespace
 
@@ -46,10 +49,14 @@ Participants some(Communicator& via, std::vector<int> ranks, int position, int t
   return who;
 }
 
-Maximum::~Maximum() {
-  // Only after a failure is anything still under way; its buffers are ours, so it has to end first.
+Maximum::~Maximum() { give_up(); }
+
+// Only after a failure is anything still under way; its buffers are ours, so it has to end first.
+void Maximum::give_up() {
+  if (recv_) static_cast<void>(recv_->ops->cancel(*recv_));
   if (send_) static_cast<void>(p2p::finish(send_));
   if (recv_) static_cast<void>(p2p::finish(recv_));
+  send_ = recv_ = nullptr;
 }
 
 void Maximum::start(const Ballot& mine) {
@@ -68,7 +75,10 @@ Status Maximum::post(Communicator& via, int dest, int source, int tag) {
 
 // Takes in what came, once both directions are through.
 Result<bool> Maximum::collected() {
-  if (!send_->complete || !recv_->complete) return false;
+  if (!send_->complete || !recv_->complete) {
+    VICINITY_TRY(p2p::all_alive(*who_.via, who_.ranks));  // who left because of a loss sends nothing more
+    return false;
+  }
   Status sent = p2p::finish(send_), received = p2p::finish(recv_);
   send_ = recv_ = nullptr;
   if (!sent.ok()) return sent;
@@ -100,6 +110,12 @@ Result<bool> Maximum::advance() {
   while (phase_ != Phase::kDone) {
     if (send_) {
       Result<bool> all = collected();
+      if (!all.ok() && phase_ == Phase::kBridge) {
+        give_up();
+        value_[0] = kBrokenBridge;
+        next_phase();
+        continue;
+      }
       if (!all.ok() || !*all) return all;
       if (phase_ == Phase::kBridge)
         next_phase();
@@ -122,6 +138,7 @@ Result<bool> Maximum::advance() {
     };
     VICINITY_TRY(post(*who_.via, rank(who_.position + distance_), rank(who_.position - distance_), who_.tag));
   }
+  if (value_[0] == kBrokenBridge) return fail(MPI_ERR_PROC_ABORTED, "a process of the other group is gone");
   return true;
 }
 
@@ -133,12 +150,21 @@ IdSearch::IdSearch(int count, bool in_background, int64_t extra0, int64_t extra1
 
 IdSearch::~IdSearch() { --searches; }
 
+// After a clash both searches start anew; chance parts them.
+int64_t propose_context(int attempt) {
+  return next_context + (attempt == 0 ? 0 : base::now_ns() % (8 * int64_t{attempt}) * object::kLanes);
+}
+
+bool take_context(int64_t context, int count) {
+  const bool free_here = context >= next_context && context <= kMostContext;
+  next_context = std::max(next_context, context + int64_t{count} * object::kLanes);
+  return free_here;
+}
+
 void IdSearch::propose() {
   verifying_ = false;
-  // After a clash both searches start anew; chance parts them.
-  const int64_t jump = attempt_ == 0 ? 0 : base::now_ns() % (8 * int64_t{attempt_}) * object::kLanes;
   const int64_t careful = in_background_ || searches > 1 || base::threads_multiple();
-  ballot_ = {next_context + jump, careful, mine_[0], mine_[1]};
+  ballot_ = {propose_context(attempt_), careful, mine_[0], mine_[1]};
 }
 
 // Looks at the result of a maximum: take the id, vote about it, or start again.

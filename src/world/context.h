@@ -67,6 +67,7 @@ class Maximum {
   void next_phase();
   Status post(Communicator& via, int dest, int source, int tag);
   Result<bool> collected();
+  void give_up();
 
   const Participants& who_;
   Phase phase_ = Phase::kDone;
@@ -117,6 +118,10 @@ class ContextSearch {
   Maximum maximum_;
   IdSearch ids_;
 };
+// For those who agree on an id otherwise (survive.cc): a proposal, and whether an agreed one is free here,
+// as it is not afterwards. `attempt` > 0: after a clash.
+int64_t propose_context(int attempt);
+bool take_context(int64_t context, int count);
 
 // Runs a search to its end.
 Result<uint32_t> agree(ContextSearch& search);

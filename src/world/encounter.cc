@@ -169,7 +169,10 @@ Result<Texts> Teller::tell(const Result<std::string>& mine) {
   Texts own, texts;
   std::string all;
   const std::string text = marked(mine);
-  VICINITY_TRY(gather(text, &own));
+  const Status gathered = gather(text, &own);
+  if (!gathered.ok() && comm_.rank != leader_) return gathered;
+  // The other side is to hear of a failure of ours in the same words.
+  if (!gathered.ok()) own.assign(static_cast<size_t>(comm_.size()), marked(gathered));
   if (comm_.rank == leader_)
     if (Status crossed = cross(own, &all); !crossed.ok()) all = flatten({marked(crossed)});
   VICINITY_TRY(spread_text(&all));
@@ -263,17 +266,16 @@ void release_guests(const Communicator& comm) {
 void part_from(const std::vector<Proc>& procs) {
   for (Proc proc : procs) {
     const auto found = held.find(proc);
-    if (found == held.end() || found->second > 0) continue;
-    held.erase(found);
+    if (found != held.end() && found->second > 0) continue;
+    if (found != held.end()) held.erase(found);
     peer::let_go(proc);
   }
   tell_launcher();
 }
 
-Result<Communicator*> encounter(Communicator& comm, int leader, Bridge* bridge, Status trouble) {
-  Teller teller(comm, leader, bridge);
-  peer::Meeting meeting;
-  VICINITY_TRY(acquaint(teller, meeting, trouble));
+namespace {
+
+Result<Communicator*> unite(Communicator& comm, Teller& teller, const peer::Meeting& meeting) {
   Result<uint32_t> context = agree_on_context(teller);
   if (!context.ok()) return context.status();
   const std::vector<Proc>& all = meeting.procs();
@@ -291,6 +293,17 @@ Result<Communicator*> encounter(Communicator& comm, int leader, Bridge* bridge, 
                                       .low_group = teller.first(),
                                       .parent = &comm});
   if (!made) return fail(MPI_ERR_NO_MEM, "no memory for a communicator");
+  return made;
+}
+
+}  // namespace
+
+Result<Communicator*> encounter(Communicator& comm, int leader, Bridge* bridge, Status trouble) {
+  Teller teller(comm, leader, bridge);
+  peer::Meeting meeting;
+  VICINITY_TRY(acquaint(teller, meeting, trouble));
+  Result<Communicator*> made = unite(comm, teller, meeting);
+  if (!made.ok()) part_from(meeting.procs());
   return made;
 }
 

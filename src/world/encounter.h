@@ -23,7 +23,7 @@ void unpublish_all();
 // Counts the communicators in which a guest (peer/meeting.h) is; world/construct.cc calls it.
 void hold_guests(const Communicator& comm);
 void release_guests(const Communicator& comm);
-// After MPI_Comm_disconnect: lets go of those of `procs` who are in no communicator any more.
+// Lets go of those of `procs` who are in no communicator (any more).
 void part_from(const std::vector<object::Proc>& procs);
 
 }  // namespace vicinity::world

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "entry_world.h"
+#include "fault/survivors.h"
 #include "object/pool.h"
 #include "p2p/p2p.h"
 #include "world/construct.h"
@@ -12,6 +13,7 @@
 #include "world/encounter.h"
 #include "world/environment.h"
 #include "world/instance.h"
+#include "world/survive.h"
 
 namespace vicinity::world {
 namespace {
@@ -22,6 +24,7 @@ Status check_inter(const Communicator& comm) {
 
 Result<Communicator*> mortal(MPI_Comm handle) {
   Communicator* comm = object::lookup<Communicator>(handle);
+  if (!comm) comm = object::find_revoked(handle);
   if (!comm) return fail(MPI_ERR_COMM, "argument `comm` is no communicator");
   if (comm->predefined()) return fail(MPI_ERR_COMM, "%s cannot be freed", comm->name);
   return comm;
@@ -112,13 +115,13 @@ Status comm_free(MPI_Comm* comm) {
 }
 
 // Unlike MPI_Comm_free this waits until the communication over it is through, on all sides (11.10.4). Who is
-// in no other communicator with us is then let go of.
+// in no other communicator with us is then let go of. The dead do not hold it up.
 Status comm_disconnect(MPI_Comm* comm) {
   Result<Communicator*> found = mortal(*comm);
   if (!found.ok()) return found.status();
-  std::vector<Proc> procs = (*found)->peers().procs;
+  const std::vector<Proc> procs = fault::members_of(**found);
   VICINITY_TRY(p2p::drain());
-  VICINITY_TRY(meet(everyone(**found)));
+  VICINITY_TRY(meet_survivors(**found));
   VICINITY_TRY(p2p::drain());
   VICINITY_TRY(comm_free(comm));
   part_from(procs);

@@ -9,6 +9,7 @@
 
 #include "base/param.h"
 #include "entry_world.h"
+#include "p2p/p2p.h"
 #include "world/bridge.h"
 #include "world/encounter.h"
 #include "world/instance.h"
@@ -39,6 +40,11 @@ Status check_place(const Communicator& comm, int root) {
   return kOk;
 }
 
+// Without one of its members a communicator does not get to know anybody.
+Hope all_live(const Communicator& comm) {
+  return [&comm] { return p2p::all_alive(comm); };
+}
+
 // The root has a socket, or does not; all find out together.
 Status over_socket(Communicator& comm, int root, const Result<int>& fd, Communicator** made) {
   std::optional<SocketBridge> bridge;
@@ -65,14 +71,15 @@ Status close_port(const char* port_name) { return world::close_port(port_name); 
 Status comm_accept(const char* port_name, Info* info, int root, Communicator& comm, Communicator** newcomm) {
   VICINITY_TRY(check_place(comm, root));
   Result<int> fd = -1;
-  if (comm.rank == root) fd = accept_at(port_name, patience_ms(info, kForEver));
+  if (comm.rank == root) fd = accept_at(port_name, patience_ms(info, kForEver), all_live(comm));
   return over_socket(comm, root, fd, newcomm);
 }
 
 Status comm_connect(const char* port_name, Info* info, int root, Communicator& comm, Communicator** newcomm) {
   VICINITY_TRY(check_place(comm, root));
   Result<int> fd = -1;
-  if (comm.rank == root) fd = connect_to(port_name, patience_ms(info, connect_timeout_s.get() * 1000));
+  if (comm.rank == root)
+    fd = connect_to(port_name, patience_ms(info, connect_timeout_s.get() * 1000), all_live(comm));
   return over_socket(comm, root, fd, newcomm);
 }
 

@@ -30,11 +30,6 @@ Communicator* twin(Communicator& comm) {
   return copy;
 }
 
-void set_context(Communicator& comm, uint32_t context) {
-  comm.context = context;
-  if (comm.local) comm.local->context = context + object::kLanes;
-}
-
 // Gives up a duplicate whose construction failed. A delete callback that fails as well cannot help.
 void discard(Communicator* copy) {
   static_cast<void>(object::attributes_delete_all(*copy, copy->attributes));

@@ -13,6 +13,7 @@
 #include "world/instance.h"
 #include "world/progress_thread.h"
 #include "world/state.h"
+#include "world/survive.h"
 
 namespace vicinity::world {
 namespace {
@@ -38,6 +39,12 @@ Status make_world() {
     return fail(MPI_ERR_NO_MEM, "no memory for the predefined communicators");
   set_predefined_attributes();
   return kOk;
+}
+
+// Where the communicator is, revoked or not.
+Communicator*& place_of(int which) {
+  Communicator** revoked = object::revoked_predefined;
+  return revoked[which] ? revoked[which] : object::predefined_communicators[which];
 }
 
 // Predefined handles are not counted, so release() leaves them alone; this is their end.
@@ -87,15 +94,14 @@ Status finalize() {
   if (!all.world_begun) return fail(MPI_ERR_OTHER, "MPI_Finalize was called before MPI_Init");
   if (all.world_ended) return fail(MPI_ERR_OTHER, "MPI_Finalize was called before");
   const WithoutProgressThread alone;
-  Communicator** predefined = object::predefined_communicators;
-  VICINITY_TRY(object::attributes_delete_all(*predefined[kSelf], predefined[kSelf]->attributes));
-  VICINITY_TRY(object::attributes_delete_all(*predefined[kWorld], predefined[kWorld]->attributes));
+  for (int which : {kSelf, kWorld})
+    VICINITY_TRY(object::attributes_delete_all(*place_of(which), place_of(which)->attributes));
   VICINITY_TRY(p2p::drain());
-  VICINITY_TRY(meet(everyone(*all.bootstrap)));
+  VICINITY_TRY(meet_survivors(*all.bootstrap));
   VICINITY_TRY(p2p::drain());
   unpublish_all();
-  end_predefined(predefined[kWorld]);
-  end_predefined(predefined[kSelf]);
+  end_predefined(place_of(kWorld));
+  end_predefined(place_of(kSelf));
   all.world_ended = true;
   leave();
   return kOk;

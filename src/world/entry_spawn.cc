@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/param.h"
 #include "entry_world.h"
 #include "object/info.h"
+#include "p2p/p2p.h"
 #include "world/bridge.h"
 #include "world/encounter.h"
 #include "world/instance.h"
@@ -43,17 +45,35 @@ Status describe(const char* command, char** argv, int maxprocs, const Info* info
   return kOk;
 }
 
+// Do all those live who are to meet the new processes, and, as far as the launcher knows, these?
+class Expectation {
+ public:
+  Expectation(const Communicator& comm, const std::string& port) : comm_(comm), port_(port) {}
+  Status operator()() {
+    VICINITY_TRY(p2p::all_alive(comm_));
+    const int64_t now = base::now_ns();
+    if (now < ask_at_ns_) return kOk;
+    ask_at_ns_ = now + 200'000'000;
+    return as_spawn_failure(instance().wireup->spawned(port_));
+  }
+
+ private:
+  const Communicator& comm_;
+  const std::string port_;
+  int64_t ask_at_ns_ = base::now_ns() + 200'000'000;
+};
+
 // The root's part: a socket to rank 0 of the new processes.
-Result<int> start_and_await(const std::vector<SpawnCommand>& commands) {
+Result<int> start_and_await(const Communicator& comm, const std::vector<SpawnCommand>& commands) {
   if (!instance().wireup)
     return fail(MPI_ERR_SPAWN, "the launcher has been told that this process has ended");
   Result<std::string> port = open_port();
   if (!port.ok()) return as_spawn_failure(port.status());
   Status status = instance().wireup->spawn(commands, *port);
   Result<int> fd = -1;
-  if (status.ok()) fd = accept_at(*port, spawn_timeout_s.get() * 1000);
-  if (!status.ok() || !fd.ok()) fd = as_spawn_failure(status.ok() ? fd.status() : status);
-  if (status.ok() && !fd.ok())
+  if (!status.ok()) fd = as_spawn_failure(status);
+  if (status.ok()) fd = accept_at(*port, spawn_timeout_s.get() * 1000, Expectation(comm, *port));
+  if (status.ok() && !fd.ok() && fd.status().code() == MPI_ERR_PORT)
     fd = fail(MPI_ERR_SPAWN,
               "the spawned processes have not called MPI_Init in %lld s (VICINITY_SPAWN_TIMEOUT_S)",
               static_cast<long long>(spawn_timeout_s.get()));
@@ -72,7 +92,8 @@ struct Outcome {
 Status spawn(const std::vector<SpawnCommand>& commands, Status described, int root, Communicator& comm,
              const Outcome& outcome, Communicator** intercomm) {
   Result<int> fd = -1;
-  if (comm.rank == root) fd = described.ok() ? start_and_await(commands) : Result<int>(described);
+  if (described.ok()) described = p2p::all_alive(comm);
+  if (comm.rank == root) fd = described.ok() ? start_and_await(comm, commands) : Result<int>(described);
   std::optional<SocketBridge> bridge;
   if (comm.rank == root && fd.ok()) bridge.emplace(fd.value(), SocketBridge::Owner::kWe);
   Result<Communicator*> made = encounter(comm, root, bridge ? &*bridge : nullptr, fd.status());
@@ -119,11 +140,13 @@ Status meet_parent() {
   if (port.empty()) return kOk;
   Communicator& world = *object::predefined_communicators[0];
   Result<int> fd = -1;
-  if (world.rank == 0) fd = connect_to(port, spawn_timeout_s.get() * 1000);
+  const auto hope = [&world] { return p2p::all_alive(world); };
+  if (world.rank == 0) fd = connect_to(port, spawn_timeout_s.get() * 1000, hope);
   std::optional<SocketBridge> bridge;
   if (world.rank == 0 && fd.ok()) bridge.emplace(fd.value(), SocketBridge::Owner::kWe);
   Result<Communicator*> made = encounter(world, 0, bridge ? &*bridge : nullptr, fd.status());
   if (!made.ok()) return made.status();
+  all.wireup->tell_arrived();
   all.parent = *made;
   std::snprintf(all.parent->name, sizeof all.parent->name, "MPI_COMM_PARENT");
   return kOk;

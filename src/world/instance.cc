@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "base/progress.h"
+#include "fault/survivors.h"
 #include "io/file.h"
 #include "object/pool.h"
 #include "p2p/p2p.h"
@@ -83,6 +84,7 @@ Status connect() {
   if (all.connected) return kOk;
   VICINITY_TRY(open());
   VICINITY_TRY(p2p::start());
+  fault::start();
   VICINITY_TRY(peer::start(*all.wireup, p2p::sink()));
   object::communicator_cleanup = &take_down;
   io::private_copy = &plain_copy;

@@ -21,6 +21,10 @@ Status swap(const Introduction& mine, const std::vector<int64_t>& out, std::vect
                        *mine.bridge, Lane::kControl);
 }
 
+// What a leader tells its group instead when it cannot reach the other one.
+constexpr int64_t kNobody = -1;
+Status nobody_there() { return fail(MPI_ERR_PROC_ABORTED, "the leader of the other group is gone"); }
+
 }  // namespace
 
 Status spread(const Participants& who, int leader, std::vector<int64_t>& words) {
@@ -52,17 +56,19 @@ Result<Acquaintance> introduce(const Participants& who, int leader, const Group&
   std::vector<int64_t> header(2);
   const int64_t foreign = mine.foreign ? kForeign : 0;
   if (mine.bridge) {
-    VICINITY_TRY(swap(mine, {own.size(), (mine.low ? kLow : 0) | foreign}, header));
+    if (!swap(mine, {own.size(), (mine.low ? kLow : 0) | foreign}, header).ok()) header[0] = kNobody;
     header[1] = (mine.low ? kLow : 0) | foreign | (header[1] & kForeign);
   }
   VICINITY_TRY(spread(who, leader, header));
+  if (header[0] == kNobody) return nobody_there();
   Acquaintance other;
   other.low = (header[1] & kLow) != 0;
   other.foreign = (header[1] & kForeign) != 0;
   if (other.foreign) return other;
   std::vector<int64_t> list(static_cast<size_t>(header[0]));
-  if (mine.bridge) VICINITY_TRY(swap(mine, {own.procs.begin(), own.procs.end()}, list));
+  if (mine.bridge && !swap(mine, {own.procs.begin(), own.procs.end()}, list).ok()) list[0] = kNobody;
   VICINITY_TRY(spread(who, leader, list));
+  if (list[0] == kNobody) return nobody_there();
   other.procs.assign(list.begin(), list.end());
   return other;
 }

@@ -113,14 +113,16 @@ bool wait_ms(int64_t timeout_ms, Condition&& condition) {
 
 bool try_later() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-// Exactly so many bytes; false: the other side is gone, or takes too long.
-bool read_bytes(int fd, void* bytes, size_t count, int64_t timeout_ms) {
+Status patient() { return kOk; }
+
+// Exactly so many bytes; false: the other side is gone, takes too long, or there is no hope.
+bool read_bytes(int fd, void* bytes, size_t count, int64_t timeout_ms, const Hope& hope = patient) {
   size_t have = 0;
   bool gone = false;
   const bool ended = wait_ms(timeout_ms, [&] {
     const ssize_t n = recv(fd, static_cast<char*>(bytes) + have, count - have, MSG_DONTWAIT);
     if (n > 0) have += static_cast<size_t>(n);
-    gone = n == 0 || (n < 0 && !try_later());
+    gone = n == 0 || (n < 0 && (!try_later() || !hope().ok()));
     return gone || have == count;
   });
   return ended && !gone;
@@ -205,7 +207,7 @@ Status close_port(const std::string& name) {
   return kOk;
 }
 
-Result<int> accept_at(const std::string& name, int64_t timeout_ms) {
+Result<int> accept_at(const std::string& name, int64_t timeout_ms, const Hope& hope) {
   const auto found = listeners().find(name);
   if (found == listeners().end())
     return fail(
@@ -218,12 +220,15 @@ Result<int> accept_at(const std::string& name, int64_t timeout_ms) {
   while (base::now_ns() < end) {
     int fd = -1;
     bool broken = false;
+    Status hopeful;
     const int64_t left = end == INT64_MAX ? kForEver : (end - base::now_ns()) / 1'000'000 + 1;
     (void)wait_ms(left, [&] {
       fd = accept4(listener.fd, nullptr, nullptr, SOCK_CLOEXEC);
       broken = fd < 0 && !try_later() && errno != ECONNABORTED;
-      return fd >= 0 || broken;
+      if (fd < 0 && !broken) hopeful = hope();
+      return fd >= 0 || broken || !hopeful.ok();
     });
+    if (!hopeful.ok()) return hopeful;
     if (broken) return fail(MPI_ERR_PORT, "nobody can connect to the port: %s", std::strerror(errno));
     if (fd < 0) break;
     Socket visitor(fd);
@@ -262,7 +267,7 @@ bool reach(int fd, const std::string& address, uint16_t port, int64_t timeout_ms
 
 }  // namespace
 
-Result<int> connect_to(const std::string& text, int64_t timeout_ms) {
+Result<int> connect_to(const std::string& text, int64_t timeout_ms, const Hope& hope) {
   Result<Name> name = parse(text);
   if (!name.ok()) return name.status();
   for (const std::string& address : name->addresses) {
@@ -274,8 +279,10 @@ Result<int> connect_to(const std::string& text, int64_t timeout_ms) {
     char answer = 0;
     if (!write_bytes(visit.get(), name->secret, sizeof name->secret)) continue;
     const int64_t began = base::now_ns();
-    if (read_bytes(visit.get(), &answer, 1, timeout_ms) && answer == 'A' && write_bytes(visit.get(), "C", 1))
+    if (read_bytes(visit.get(), &answer, 1, timeout_ms, hope) && answer == 'A' &&
+        write_bytes(visit.get(), "C", 1))
       return visit.release();
+    VICINITY_TRY(hope());
     if ((base::now_ns() - began) / 1'000'000 >= timeout_ms)
       return fail(MPI_ERR_PORT,
                   "nobody has called MPI_Comm_accept at the port in %lld ms (info key `timeout`, "

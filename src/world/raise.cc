@@ -95,6 +95,7 @@ int raise(const char* function, base::Status status, Communicator* comm) {
                   comm->name[0] ? comm->name : "without name");
   } else {
     comm = object::predefined_communicators[1];
+    if (!comm) comm = object::revoked_predefined[1];
   }
   if (!comm || !comm->errhandler) return apply(initial_handler(), report, MPI_COMM_SELF);
   return apply(*comm->errhandler, report, object::handle_of(*comm));

@@ -13,6 +13,7 @@
 #include "base/param.h"
 #include "channel/ucx/library.h"
 #include "channel/ucx/settings.h"
+#include "wireup/launcher_params.h"
 
 namespace vicinity::channel::ucx {
 namespace {
@@ -74,6 +75,10 @@ Result<std::unique_ptr<Network>> Network::open(const NetworkOptions& options, Si
 }
 
 Status Network::start_context() {
+  // When a process dies, UCX (1.13 at least) may find two events of its connection in one look, close it at
+  // the first, and end this process by an assertion at the second. One event at a time is a cure, but this
+  // setting is taken from the environment only.
+  if (wireup::param_recovery.get()) setenv("UCX_TCP_MAX_POLL", "1", 0);
   abi::Config config = nullptr;
   abi::StatusCode status = ucp_.config_read(nullptr, nullptr, &config);
   if (status != abi::kOk)

@@ -55,6 +55,13 @@ uint64_t read_channel(int argument, uint32_t) {
   return sum;
 }
 
+uint64_t read_present(int, uint32_t) {
+  uint64_t here = 0;
+  for (uint32_t peer = 0; instance().connected && peer < peer::process_count(); ++peer)
+    here += peer::present(peer);
+  return here;
+}
+
 constexpr int kLevel = MPI_T_PVAR_CLASS_LEVEL, kMost = MPI_T_PVAR_CLASS_HIGHWATERMARK,
               kCounter = MPI_T_PVAR_CLASS_COUNTER, kAggregate = MPI_T_PVAR_CLASS_AGGREGATE;
 
@@ -87,6 +94,8 @@ const std::vector<PerformanceVariable>& performance_variables() {
       {"bytes_received", "bytes of all received messages", kAggregate, Unit::kP2p, false, read_p2p, 13},
       {"match_attempts", "queue elements looked at while matching", kCounter, Unit::kP2p, false, read_p2p,
        14},
+      {"processes_present", "processes in memory that we share, with this one, at this moment", kLevel,
+       Unit::kChannel, false, read_present, 0},
       {"self_messages_sent", "messages sent by the self channel", kCounter, Unit::kChannel, false,
        read_channel, 0},
       {"self_bytes_sent", "bytes sent by the self channel", kAggregate, Unit::kChannel, false, read_channel,

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Revocation of a communicator, and the carriage of messages among survivors.
+//
+// Whoever revokes, or hears of it for the first time, tells all members: so all hear of it although any of
+// them may die while it tells the others. Communicators are known by their context, which both sides have
+// agreed on; a revocation may be here before the communicator is.
+#include <mpi-ext.h>
+
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "p2p/engine.h"
+
+namespace vicinity::p2p {
+namespace {
+
+constexpr Lane kAllLanes[] = {Lane::kUser, Lane::kCollective, Lane::kPartitioned, Lane::kControl};
+
+void revoke_here(Communicator& comm) {
+  object::mark_revoked(comm);
+  for (Lane lane : kAllLanes) interrupt(comm, lane, MPIX_ERR_REVOKED);
+}
+
+void tell(const Communicator& comm, const object::Group& group) {
+  for (Proc proc : group.procs)
+    if (proc != peer::self() && !engine().is_lost(proc))
+      peer::connection(proc).post(envelope(Packet::kRevoke, comm.context, 0, 0), nullptr, 0);
+}
+
+// A message with a copy of its own, for as long as it waits in the connection.
+struct Parcel : peer::Pending {
+  std::unique_ptr<std::byte[]> copy;
+};
+
+}  // namespace
+
+void introduce(Communicator& comm) {
+  const auto [place, fresh] = engine().communicators.try_emplace(comm.context, &comm);
+  if (fresh) return;
+  const bool early = !place->second;
+  place->second = &comm;
+  if (early) revoke(comm);
+}
+
+void revoke(Communicator& comm) {
+  if (comm.revoked) return;
+  object::retain(&comm);
+  engine().troubled = true;
+  engine().direct.lost(kAnyProc);
+  revoke_here(comm);
+  if (comm.local) revoke_here(*comm.local);
+  tell(comm, *comm.group);
+  if (comm.remote) tell(comm, *comm.remote);
+  object::release(&comm);
+}
+
+void on_revoke(Proc from, uint32_t context) {
+  const auto [place, fresh] = engine().communicators.try_emplace(context, nullptr);
+  if (fresh || !place->second) return;  // when it is made
+  if (!place->second->has_member(from)) return engine().liar(from, "it revoked a communicator of others");
+  revoke(*place->second);
+}
+
+channel::Landing land_survival(Proc from, const Envelope& envelope, size_t bytes) {
+  Arrival* arrival = take_arrival();
+  if (!arrival) return {};
+  arrival->from = from;
+  arrival->envelope = envelope;
+  engine().landings.push_back(arrival);
+  take_room(*arrival, bytes);
+  return {arrival->data, arrival->data ? bytes : 0, arrival};
+}
+
+void landed_survival(Arrival& arrival, size_t bytes) {
+  if (arrival.data && engine().survival)
+    engine().survival->heard(arrival.from, arrival.envelope.context,
+                             reinterpret_cast<const std::byte*>(arrival.data), bytes);
+  give_arrival(&arrival);
+}
+
+bool send_survival(Proc to, uint32_t context, const std::byte* body, size_t bytes) {
+  if (engine().is_lost(to)) return false;
+  peer::VirtualConnection& connection = peer::connection(to);
+  const Envelope e = envelope(Packet::kSurvival, context, 0, 0);
+  const channel::Answer answer = connection.try_send(e, body, bytes);
+  if (answer != channel::Answer::kRetry) return answer == channel::Answer::kDone;
+  auto* parcel = new (std::nothrow) Parcel;
+  if (!parcel) return false;
+  parcel->copy.reset(new std::byte[bytes]);
+  std::memcpy(parcel->copy.get(), body, bytes);
+  parcel->envelope = e;
+  parcel->data = parcel->copy.get();
+  parcel->bytes = bytes;
+  parcel->sent = [](peer::Pending* self, base::Status) { delete static_cast<Parcel*>(self); };
+  connection.queue(parcel);
+  return true;
+}
+
+}  // namespace vicinity::p2p
