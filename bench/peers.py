@@ -137,7 +137,8 @@ def install(name, work):
     mark.write_text(wanted + "\n")
 
 
-SOURCES = ("measure", "point", "onesided", "collective", "nonblocking", "queues", "start")
+SOURCES = ("measure", "point", "onesided", "collective", "nonblocking", "queues", "start",
+           "turn")
 
 
 def compile_for(mpi, folder):

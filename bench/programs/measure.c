@@ -2,8 +2,8 @@
 // Measures one MPI and checks every result. `vicinity bench` compiles it for each and starts it.
 //
 //   measure MILLISECONDS DEADLINE single|multiple [PART[/METRIC+METRIC...]:SIZE,SIZE,...]...
-// Parts: point, onesided, collective, nonblocking, queues (sizes are depths), start (no sizes). Rank 0 prints
-// "metric TAB x TAB value TAB unit"; "!library", "!wrong", "!late" or "!missing" stand in front of what the
+// Parts: point, onesided, collective, turns, nonblocking, queues (sizes are depths), start (no sizes). Rank 0
+// prints "metric TAB x TAB value TAB unit"; "!library", "!wrong", "!late" or "!missing" stand in front of what the
 // library says of itself, is wrong, was left out after DEADLINE seconds, or is not there. Each figure repeats
 // its operation for about the given time, at least a few times if that is not too long; all ranks use the
 // count that rank 0 chose. Exit code 3 if a result was wrong.
@@ -146,11 +146,8 @@ static int run_part(const Part* part) {
     const char* name;
     void (*run)(const int* sizes, int count);
     int needs_two;
-  } kParts[] = {{"point", point, 1},
-                {"onesided", onesided, 1},
-                {"collective", collective, 0},
-                {"nonblocking", nonblocking, 0},
-                {"queues", queues, 1}};
+  } kParts[] = {{"point", point, 1}, {"onesided", onesided, 1},       {"collective", collective, 0},
+                {"turns", turns, 0}, {"nonblocking", nonblocking, 0}, {"queues", queues, 1}};
   for (int i = 0; i < (int)(sizeof kParts / sizeof *kParts); i++)
     if (strcmp(part->name, kParts[i].name) == 0) {
       if (kParts[i].needs_two && size < 2) return 0;

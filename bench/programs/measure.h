@@ -41,6 +41,7 @@ int in_flight(int bytes);
 void point(const int* sizes, int count);
 void onesided(const int* sizes, int count);
 void collective(const int* sizes, int count);
+void turns(const int* sizes, int count);
 void nonblocking(const int* sizes, int count);
 void queues(const int* depths, int count);
 void memory(void);

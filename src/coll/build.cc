@@ -3,28 +3,44 @@
 #include "coll/build.h"
 
 #include "coll/choice.h"
+#include "coll/division.h"
 
 namespace vicinity::coll {
 
 namespace {
 
-Algorithm pick(const Plan& plan, uint64_t bytes, bool commutative = true) {
-  return choose(plan.schedule().kind, Facts{bytes, plan.size, commutative});
+// `kind` is what is built, which may be a part of the call.
+Algorithm pick(const Plan& plan, Kind kind, uint64_t bytes, bool commutative = true) {
+  Facts facts{bytes, plan.size, commutative};
+  if (const Division* division = plan.division) {
+    facts.divided = true;
+    facts.in_order = division->in_order;
+    facts.even = division->even;
+  }
+  return choose(kind, facts);
 }
 
 }  // namespace
 
 void build_barrier(Plan& plan) {
   if (plan.others > 0) return inter::barrier(plan);
-  if (pick(plan, 0) == Algorithm::kFlat) return barrier_flat(plan);
-  barrier_dissemination(plan);
+  switch (pick(plan, Kind::kBarrier, 0)) {
+    case Algorithm::kLevels:
+      return barrier_levels(plan);
+    case Algorithm::kFlat:
+      return barrier_flat(plan);
+    default:
+      return barrier_dissemination(plan);
+  }
 }
 
 void build_bcast(Plan& plan, const Typed& data, int root) {
   if (data.bytes() == 0) return;
   if (plan.others > 0) return inter::bcast(plan, data, root);
   if (plan.size == 1) return;
-  switch (pick(plan, data.bytes())) {
+  switch (pick(plan, Kind::kBcast, data.bytes())) {
+    case Algorithm::kLevels:
+      return bcast_levels(plan, data, root);
     case Algorithm::kLinear:
       return bcast_linear(plan, data, root);
     case Algorithm::kScatterAllgather:
@@ -38,25 +54,41 @@ void build_bcast(Plan& plan, const Typed& data, int root) {
 
 void build_gather(Plan& plan, const Typed& mine, const Blocks& all, int root) {
   if (plan.others > 0) return inter::gather(plan, mine, all, root);
-  const uint64_t block =
-      plan.schedule().kind == Kind::kGather && plan.rank == root ? all.bytes(root) : mine.bytes();
-  if (pick(plan, block) == Algorithm::kBinomial) return gather_binomial(plan, mine, all, root);
-  gather_linear(plan, mine, all, root);
+  const Kind kind = plan.schedule().kind;
+  const uint64_t block = kind == Kind::kGather && plan.rank == root ? all.bytes(root) : mine.bytes();
+  switch (pick(plan, kind, block)) {
+    case Algorithm::kLevels:
+      return gather_levels(plan, mine, all, root);
+    case Algorithm::kBinomial:
+      return gather_binomial(plan, mine, all, root);
+    default:
+      return gather_linear(plan, mine, all, root);
+  }
 }
 
 void build_scatter(Plan& plan, const Blocks& all, const Typed& mine, int root) {
   if (plan.others > 0) return inter::scatter(plan, all, mine, root);
-  const uint64_t block =
-      plan.schedule().kind == Kind::kScatter && plan.rank == root ? all.bytes(root) : mine.bytes();
-  if (pick(plan, block) == Algorithm::kBinomial) return scatter_binomial(plan, all, mine, root);
-  scatter_linear(plan, all, mine, root);
+  const Kind kind = plan.schedule().kind;
+  const uint64_t block = kind == Kind::kScatter && plan.rank == root ? all.bytes(root) : mine.bytes();
+  switch (pick(plan, kind, block)) {
+    case Algorithm::kLevels:
+      return scatter_levels(plan, all, mine, root);
+    case Algorithm::kBinomial:
+      return scatter_binomial(plan, all, mine, root);
+    default:
+      return scatter_linear(plan, all, mine, root);
+  }
 }
 
 void build_allgather(Plan& plan, const Typed& mine, const Blocks& all) {
   if (plan.others > 0) return inter::allgather(plan, mine, all);
   const uint64_t total = all.total(plan.size);
   if (total == 0) return;
-  switch (pick(plan, total)) {
+  switch (pick(plan, all.uniform() ? Kind::kAllgather : Kind::kAllgatherv, total)) {
+    case Algorithm::kLevels:
+      return allgather_levels(plan, mine, all);
+    case Algorithm::kRails:
+      return allgather_rails(plan, mine, all);
     case Algorithm::kLinear:
       return allgather_linear(plan, mine, all);
     case Algorithm::kBruck:
@@ -70,7 +102,7 @@ void build_allgather(Plan& plan, const Typed& mine, const Blocks& all) {
 
 void build_alltoall(Plan& plan, const Blocks& send, const Blocks& recv) {
   if (plan.others > 0) return inter::alltoall(plan, send, recv);
-  switch (pick(plan, recv.uniform() ? recv.bytes(0) : 0)) {
+  switch (pick(plan, plan.schedule().kind, recv.uniform() ? recv.bytes(0) : 0)) {
     case Algorithm::kBruck:
       return alltoall_bruck(plan, send, recv);
     case Algorithm::kPairwise:
@@ -83,7 +115,9 @@ void build_alltoall(Plan& plan, const Blocks& send, const Blocks& recv) {
 void build_reduce(Plan& plan, const Reduction& r, int root) {
   if (r.count == 0) return;
   if (plan.others > 0) return inter::reduce(plan, r, root);
-  switch (pick(plan, r.input().bytes(), r.commutative)) {
+  switch (pick(plan, Kind::kReduce, r.input().bytes(), r.commutative)) {
+    case Algorithm::kLevels:
+      return reduce_levels(plan, r, root);
     case Algorithm::kLinear:
       return reduce_linear(plan, r, root);
     case Algorithm::kHalving:
@@ -95,7 +129,11 @@ void build_reduce(Plan& plan, const Reduction& r, int root) {
 
 void build_allreduce(Plan& plan, const Reduction& r) {
   if (plan.others > 0) return inter::allreduce(plan, r);
-  switch (pick(plan, r.input().bytes(), r.commutative)) {
+  switch (pick(plan, Kind::kAllreduce, r.input().bytes(), r.commutative)) {
+    case Algorithm::kLevels:
+      return allreduce_levels(plan, r);
+    case Algorithm::kRails:
+      return allreduce_rails(plan, r);
     case Algorithm::kHalving:
       return allreduce_halving(plan, r);
     case Algorithm::kRing:
@@ -110,7 +148,7 @@ void build_allreduce(Plan& plan, const Reduction& r) {
 void build_reduce_scatter(Plan& plan, const Reduction& r, const Pieces& pieces) {
   if (r.count == 0) return;
   if (plan.others > 0) return inter::reduce_scatter(plan, r, pieces);
-  switch (pick(plan, r.input().bytes(), r.commutative)) {
+  switch (pick(plan, plan.schedule().kind, r.input().bytes(), r.commutative)) {
     case Algorithm::kHalving:
       return reduce_scatter_halving(plan, r, pieces);
     case Algorithm::kReduceFirst:
@@ -122,7 +160,7 @@ void build_reduce_scatter(Plan& plan, const Reduction& r, const Pieces& pieces) 
 
 void build_scan(Plan& plan, const Reduction& r) {
   const bool exclusive = plan.schedule().kind == Kind::kExscan;
-  if (pick(plan, r.input().bytes(), r.commutative) == Algorithm::kLinear)
+  if (pick(plan, plan.schedule().kind, r.input().bytes(), r.commutative) == Algorithm::kLinear)
     return scan_linear(plan, r, exclusive);
   scan_doubling(plan, r, exclusive);
 }

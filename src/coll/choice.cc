@@ -13,25 +13,26 @@ namespace {
 using base::Param;
 
 #define CHOOSES "; auto takes the one that suits size and ranks. All ranks must agree."
-Param<std::string> coll_barrier{"VICINITY_COLL_BARRIER", "coll", "auto", "auto|direct|flat|dissemination",
-                                "Algorithm of MPI_Barrier" CHOOSES};
+Param<std::string> coll_barrier{"VICINITY_COLL_BARRIER", "coll", "auto",
+                                "auto|direct|flat|dissemination|levels", "Algorithm of MPI_Barrier" CHOOSES};
 Param<std::string> coll_bcast{"VICINITY_COLL_BCAST", "coll", "auto",
-                              "auto|direct|linear|binomial|scatter_allgather|chain",
+                              "auto|direct|linear|binomial|scatter_allgather|chain|levels",
                               "Algorithm of MPI_Bcast" CHOOSES};
-Param<std::string> coll_gather{"VICINITY_COLL_GATHER", "coll", "auto", "auto|direct|linear|binomial",
+Param<std::string> coll_gather{"VICINITY_COLL_GATHER", "coll", "auto", "auto|direct|linear|binomial|levels",
                                "Algorithm of MPI_Gather" CHOOSES};
-Param<std::string> coll_scatter{"VICINITY_COLL_SCATTER", "coll", "auto", "auto|direct|linear|binomial",
+Param<std::string> coll_scatter{"VICINITY_COLL_SCATTER", "coll", "auto", "auto|direct|linear|binomial|levels",
                                 "Algorithm of MPI_Scatter" CHOOSES};
 Param<std::string> coll_allgather{"VICINITY_COLL_ALLGATHER", "coll", "auto",
-                                  "auto|direct|linear|ring|bruck|doubling",
+                                  "auto|direct|linear|ring|bruck|doubling|levels|rails",
                                   "Algorithm of MPI_Allgather and MPI_Allgatherv" CHOOSES};
 Param<std::string> coll_alltoall{"VICINITY_COLL_ALLTOALL", "coll", "auto",
                                  "auto|direct|linear|pairwise|bruck",
                                  "Algorithm of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw" CHOOSES};
-Param<std::string> coll_reduce{"VICINITY_COLL_REDUCE", "coll", "auto", "auto|direct|linear|binomial|halving",
+Param<std::string> coll_reduce{"VICINITY_COLL_REDUCE", "coll", "auto",
+                               "auto|direct|linear|binomial|halving|levels",
                                "Algorithm of MPI_Reduce" CHOOSES};
 Param<std::string> coll_allreduce{"VICINITY_COLL_ALLREDUCE", "coll", "auto",
-                                  "auto|direct|doubling|halving|ring|reduce_first",
+                                  "auto|direct|doubling|halving|ring|reduce_first|levels|rails",
                                   "Algorithm of MPI_Allreduce" CHOOSES};
 Param<std::string> coll_reduce_scatter{
     "VICINITY_COLL_REDUCE_SCATTER", "coll", "auto", "auto|direct|pairwise|halving|reduce_first",
@@ -49,7 +50,15 @@ Param<int64_t> coll_segment{"VICINITY_COLL_SEGMENT",
 constexpr uint64_t kAny = ~uint64_t{0};
 constexpr int kMany = 1 << 30;
 
-enum Needs : uint8_t { kNothing = 0, kPowerOfTwo = 1, kCommutative = 2 };
+enum Needs : uint8_t {
+  kNothing = 0,
+  kPowerOfTwo = 1,
+  kCommutative = 2,
+  kDivided = 4,  // a group that slow levels divide
+  kOrdered = 8,  // a commutative operation, or parts in the order of ranks
+  kEven = 16,    // equal parts
+  kRuns = 32,    // parts that are runs of ranks
+};
 
 struct Ability {
   Kind kind;
@@ -60,23 +69,31 @@ struct Ability {
 constexpr Ability kAbilities[] = {
     {Kind::kBarrier, Algorithm::kFlat, kNothing},
     {Kind::kBarrier, Algorithm::kDissemination, kNothing},
+    {Kind::kBarrier, Algorithm::kLevels, kDivided},
     {Kind::kBcast, Algorithm::kLinear, kNothing},
     {Kind::kBcast, Algorithm::kBinomial, kNothing},
     {Kind::kBcast, Algorithm::kScatterAllgather, kNothing},
     {Kind::kBcast, Algorithm::kChain, kNothing},
+    {Kind::kBcast, Algorithm::kLevels, kDivided},
     {Kind::kGather, Algorithm::kLinear, kNothing},
     {Kind::kGather, Algorithm::kBinomial, kNothing},
+    {Kind::kGather, Algorithm::kLevels, kDivided},
     {Kind::kGatherv, Algorithm::kLinear, kNothing},
     {Kind::kScatter, Algorithm::kLinear, kNothing},
     {Kind::kScatter, Algorithm::kBinomial, kNothing},
+    {Kind::kScatter, Algorithm::kLevels, kDivided},
     {Kind::kScatterv, Algorithm::kLinear, kNothing},
     {Kind::kAllgather, Algorithm::kLinear, kNothing},
     {Kind::kAllgather, Algorithm::kRing, kNothing},
     {Kind::kAllgather, Algorithm::kBruck, kNothing},
     {Kind::kAllgather, Algorithm::kDoubling, kPowerOfTwo},
+    {Kind::kAllgather, Algorithm::kLevels, kDivided},
+    {Kind::kAllgather, Algorithm::kRails, kDivided | kEven},
     {Kind::kAllgatherv, Algorithm::kLinear, kNothing},
     {Kind::kAllgatherv, Algorithm::kRing, kNothing},
     {Kind::kAllgatherv, Algorithm::kBruck, kNothing},
+    {Kind::kAllgatherv, Algorithm::kLevels, kDivided},
+    {Kind::kAllgatherv, Algorithm::kRails, kDivided | kEven},
     {Kind::kAlltoall, Algorithm::kLinear, kNothing},
     {Kind::kAlltoall, Algorithm::kPairwise, kNothing},
     {Kind::kAlltoall, Algorithm::kBruck, kNothing},
@@ -87,10 +104,13 @@ constexpr Ability kAbilities[] = {
     {Kind::kReduce, Algorithm::kLinear, kNothing},
     {Kind::kReduce, Algorithm::kBinomial, kNothing},
     {Kind::kReduce, Algorithm::kHalving, kNothing},
+    {Kind::kReduce, Algorithm::kLevels, kDivided | kOrdered},
     {Kind::kAllreduce, Algorithm::kDoubling, kNothing},
     {Kind::kAllreduce, Algorithm::kHalving, kNothing},
     {Kind::kAllreduce, Algorithm::kRing, kCommutative},
     {Kind::kAllreduce, Algorithm::kReduceFirst, kNothing},
+    {Kind::kAllreduce, Algorithm::kLevels, kDivided | kOrdered},
+    {Kind::kAllreduce, Algorithm::kRails, kDivided | kOrdered | kEven},
     {Kind::kReduceScatterBlock, Algorithm::kPairwise, kNothing},
     {Kind::kReduceScatterBlock, Algorithm::kHalving, kCommutative},
     {Kind::kReduceScatterBlock, Algorithm::kReduceFirst, kNothing},
@@ -108,32 +128,46 @@ constexpr Ability kAbilities[] = {
     {Kind::kNeighborAlltoallw, Algorithm::kLinear, kNothing},
 };
 
-// Take `algorithm` up to `most_bytes` bytes, from `least_ranks` to `most_ranks` ranks, if it is able.
-// The last rule of each kind takes everything.
+// Take `algorithm` up to `most_bytes` bytes, from `least_ranks` to `most_ranks` ranks, if it is able (and the
+// group is as `needs` says). The last rule of each kind takes everything.
 struct Rule {
   Kind kind;
   Algorithm algorithm;
   uint64_t most_bytes;
   int least_ranks, most_ranks;
+  uint8_t needs = kNothing;
 };
 
 constexpr Rule kRules[] = {
+    {Kind::kBarrier, Algorithm::kLevels, kAny, 1, kMany},
     {Kind::kBarrier, Algorithm::kDissemination, kAny, 1, kMany},
 
+    {Kind::kBcast, Algorithm::kLevels, kAny, 1, kMany},
     {Kind::kBcast, Algorithm::kBinomial, 512 << 10, 1, kMany},
     {Kind::kBcast, Algorithm::kBinomial, kAny, 1, 7},
     {Kind::kBcast, Algorithm::kScatterAllgather, kAny, 8, kMany},
 
+    {Kind::kGather, Algorithm::kLevels, 2 << 10, 8, kMany},
     {Kind::kGather, Algorithm::kBinomial, 2 << 10, 8, kMany},
     {Kind::kGather, Algorithm::kLinear, kAny, 1, kMany},
     {Kind::kGatherv, Algorithm::kLinear, kAny, 1, kMany},
+    {Kind::kScatter, Algorithm::kLevels, 2 << 10, 1, kMany},
     {Kind::kScatter, Algorithm::kBinomial, 2 << 10, 8, kMany},
     {Kind::kScatter, Algorithm::kLinear, kAny, 1, kMany},
     {Kind::kScatterv, Algorithm::kLinear, kAny, 1, kMany},
 
+    // Doubling that begins with distant ranks, as where they are dealt out in turn, crosses once by itself.
+    {Kind::kAllgather, Algorithm::kLevels, 64 << 10, 1, kMany},
+    {Kind::kAllgather, Algorithm::kLevels, 512 << 10, 1, kMany, kRuns},
     {Kind::kAllgather, Algorithm::kDoubling, 512 << 10, 1, kMany},
+    {Kind::kAllgather, Algorithm::kLevels, 512 << 10, 1, kMany},
+    {Kind::kAllgather, Algorithm::kRails, kAny, 1, kMany},
+    {Kind::kAllgather, Algorithm::kLevels, kAny, 1, kMany},
     {Kind::kAllgather, Algorithm::kBruck, 80 << 10, 1, kMany},
     {Kind::kAllgather, Algorithm::kRing, kAny, 1, kMany},
+    {Kind::kAllgatherv, Algorithm::kLevels, 512 << 10, 1, kMany},
+    {Kind::kAllgatherv, Algorithm::kRails, kAny, 1, kMany},
+    {Kind::kAllgatherv, Algorithm::kLevels, kAny, 1, kMany},
     {Kind::kAllgatherv, Algorithm::kBruck, 80 << 10, 1, kMany},
     {Kind::kAllgatherv, Algorithm::kRing, kAny, 1, kMany},
 
@@ -143,10 +177,14 @@ constexpr Rule kRules[] = {
     {Kind::kAlltoallv, Algorithm::kLinear, kAny, 1, kMany},
     {Kind::kAlltoallw, Algorithm::kLinear, kAny, 1, kMany},
 
+    {Kind::kReduce, Algorithm::kLevels, kAny, 1, kMany},
     {Kind::kReduce, Algorithm::kBinomial, 32 << 10, 1, kMany},
     {Kind::kReduce, Algorithm::kBinomial, kAny, 1, 2},
     {Kind::kReduce, Algorithm::kHalving, kAny, 3, kMany},
 
+    {Kind::kAllreduce, Algorithm::kLevels, 32 << 10, 1, kMany},
+    {Kind::kAllreduce, Algorithm::kRails, kAny, 1, kMany},
+    {Kind::kAllreduce, Algorithm::kLevels, kAny, 1, kMany},
     {Kind::kAllreduce, Algorithm::kDoubling, 8 << 10, 1, kMany},
     {Kind::kAllreduce, Algorithm::kHalving, 512 << 10, 1, kMany},
     {Kind::kAllreduce, Algorithm::kRing, kAny, 3, kMany},
@@ -188,7 +226,7 @@ constexpr DirectRule kDirectRules[] = {
 
 constexpr const char* kNames[] = {"flat",    "dissemination", "linear", "binomial", "scatter_allgather",
                                   "chain",   "ring",          "bruck",  "doubling", "pairwise",
-                                  "halving", "reduce_first"};
+                                  "halving", "reduce_first",  "levels", "rails"};
 
 const Param<std::string>* param_of(Kind kind) {
   switch (kind) {
@@ -224,6 +262,10 @@ const Param<std::string>* param_of(Kind kind) {
 
 bool meets(uint8_t needs, const Facts& facts) {
   if ((needs & kPowerOfTwo) && (facts.ranks & (facts.ranks - 1)) != 0) return false;
+  if ((needs & kDivided) && !facts.divided) return false;
+  if ((needs & kEven) && !facts.even) return false;
+  if ((needs & kRuns) && !facts.in_order) return false;
+  if ((needs & kOrdered) && !facts.commutative && !facts.in_order) return false;
   return !(needs & kCommutative) || facts.commutative;
 }
 
@@ -257,7 +299,7 @@ Algorithm choose(Kind kind, const Facts& facts) {
   }
   for (const Rule& rule : kRules) {
     if (rule.kind == kind && facts.bytes <= rule.most_bytes && facts.ranks >= rule.least_ranks &&
-        facts.ranks <= rule.most_ranks && is_able(kind, rule.algorithm, facts))
+        facts.ranks <= rule.most_ranks && meets(rule.needs, facts) && is_able(kind, rule.algorithm, facts))
       return rule.algorithm;
   }
   return Algorithm::kLinear;  // not reached: the last rule of each kind takes everything

@@ -2,8 +2,8 @@
 // Which algorithm a collective uses: one table of rules, tried from the first to the last.
 //
 // All ranks must come to the same answer, so a rule may look only at what all of them know: the number
-// of ranks, whether the operation is commutative, and a number of bytes that MPI makes equal
-// everywhere. Which number that is depends on the collective:
+// of ranks, how slow levels divide them, whether the operation is commutative, and a number of bytes that MPI
+// makes equal everywhere. Which number that is depends on the collective:
 //
 //   Bcast, Reduce, Allreduce, Scan, Exscan   the whole vector
 //   Allgather(v), Reduce_scatter(_block)     all blocks together
@@ -32,12 +32,17 @@ enum class Algorithm : uint8_t {
   kPairwise,
   kHalving,
   kReduceFirst,
+  kLevels,
+  kRails,
 };
 
 struct Facts {
   uint64_t bytes = 0;
   int ranks = 1;
   bool commutative = true;
+  bool divided = false;   // by slow levels (division.h)
+  bool in_order = false;  // and its parts are runs of ranks
+  bool even = false;      // and equal
 };
 
 // Most bytes (as claim.h counts them) that take the direct path on a communicator of so many ranks which has

@@ -65,7 +65,10 @@ class Patient {
 }  // namespace
 
 Call::Call(const How& how, Communicator& comm, Kind kind, int root, const Op* op)
-    : how_(how), comm_(comm), schedule_(take_schedule()), plan_(*schedule_, comm.rank, comm.size()) {
+    : how_(how),
+      comm_(comm),
+      schedule_(take_schedule()),
+      plan_(*schedule_, comm.rank, comm.size(), comm.inter() ? nullptr : division_of(comm)) {
   if (comm.inter()) plan_.others = comm.remote->size();
   schedule_->kind = kind;
   schedule_->form = how.form;

@@ -113,7 +113,7 @@ Step& Plan::add(Step::What what) {
 size_t Plan::send(const Typed& from, int peer, Side side) {
   Step& step = add(Step::What::kSend);
   step.side = side;
-  step.peer = peer;
+  step.peer = outside(peer);
   step.from = from;
   return schedule_.steps.size() - 1;
 }
@@ -121,7 +121,7 @@ size_t Plan::send(const Typed& from, int peer, Side side) {
 size_t Plan::recv(const Typed& to, int peer, Side side) {
   Step& step = add(Step::What::kRecv);
   step.side = side;
-  step.peer = peer;
+  step.peer = outside(peer);
   step.to = to;
   return schedule_.steps.size() - 1;
 }
@@ -132,6 +132,15 @@ void Plan::wait_all() {
   // Two in a row are one; the end of the program waits anyway.
   if (!schedule_.steps.empty() && schedule_.steps.back().what != Step::What::kWaitAll)
     add(Step::What::kWaitAll);
+}
+
+// A barrier behind the last message makes it unnecessary to look further back.
+void Plan::wait_received() {
+  for (size_t i = schedule_.steps.size(); i-- > 0;) {
+    const Step::What what = schedule_.steps[i].what;
+    if (what == Step::What::kWaitAll) return;
+    if (what == Step::What::kRecv) wait(i);
+  }
 }
 
 void Plan::copy(const Typed& from, const Typed& to) {

@@ -24,12 +24,17 @@ struct Ticket {
   Status status;
 };
 
+struct Traffic {
+  uint64_t messages = 0, bytes = 0;
+};
+
 class Network {
  public:
   // `low` ranks form one group and the rest the other, of an intercommunicator; 0: all are one group.
   Network(int ranks, int low, uint64_t seed) : ranks_(ranks), low_(low), random_(seed) {
     const auto n = static_cast<size_t>(ranks);
     channels_.resize(n * n);
+    sent_.resize(n * n);
     arrived_.resize(n);
     posted_.resize(n);
   }
@@ -45,6 +50,9 @@ class Network {
 
   void send(int rank, const Step& step, int tag, Ticket* ticket) {
     const int to = global(rank, step.side, step.peer);
+    Traffic& sent = sent_[static_cast<size_t>(rank * ranks_ + to)];
+    ++sent.messages;
+    sent.bytes += step.from.bytes();
     Message message{rank, context(rank, step.side), tag, step.from, {}, nullptr};
     if (pick(2) == 0) {
       read(message);
@@ -71,6 +79,16 @@ class Network {
     --under_way_;
     match(static_cast<int>(to));
     return true;
+  }
+  // What has gone from one place to another.
+  Traffic crossing(const std::vector<uint32_t>& places) const {
+    Traffic sum;
+    for (size_t at = 0; at < sent_.size(); ++at) {
+      if (places[at / places.size()] == places[at % places.size()]) continue;
+      sum.messages += sent_[at].messages;
+      sum.bytes += sent_[at].bytes;
+    }
+    return sum;
   }
   size_t left_over() const {
     size_t n = under_way_;
@@ -130,6 +148,7 @@ class Network {
   int ranks_, low_;
   std::mt19937_64 random_;
   std::vector<std::deque<Message>> channels_;  // [from * ranks + to]
+  std::vector<Traffic> sent_;                  // the same
   std::vector<std::deque<Message>> arrived_;   // unexpected, per receiver
   std::vector<std::vector<Posted>> posted_;
   size_t under_way_ = 0;
@@ -186,7 +205,7 @@ class Simulation {
     schedule.kind = kind;
     schedule.op = op;
     schedule.tag[0] = schedule.tag[1] = make_tag(kind, static_cast<uint32_t>(root + 1), 7);
-    if (low_ == 0) return Plan(schedule, rank, ranks_);
+    if (low_ == 0) return Plan(schedule, rank, ranks_, division);
     const bool in_low = rank < low_;
     Plan plan(schedule, in_low ? rank : rank - low_, in_low ? low_ : ranks_ - low_);
     plan.others = in_low ? ranks_ - low_ : low_;
@@ -218,6 +237,7 @@ class Simulation {
   }
 
   Network network;
+  const Division* division = nullptr;  // of all ranks
   std::vector<std::unique_ptr<Schedule>> schedules;
   std::vector<std::unique_ptr<RankTransport>> transports;
 

@@ -2,6 +2,9 @@
 // What coll/ keeps per communicator, and calls: a schedule is built and run to its end, or becomes a request.
 #pragma once
 
+#include <memory>
+
+#include "coll/division.h"
 #include "coll/plan.h"
 #include "object/communicator.h"
 
@@ -18,6 +21,9 @@ struct CommState {
   Direct* direct = nullptr;  // the direct path, once all members have agreed on it (claim.h)
   uint32_t ask_again = 0;    // there was none: the sequence at which to ask for it again
   bool never_direct = false;
+  std::unique_ptr<const Division>
+      division;          // how slow levels divide the members (division.h), once asked for
+  bool divided = false;  // has been asked for
 };
 CommState& state_of(Communicator& comm);
 

@@ -211,6 +211,8 @@ Status start_group(World& w) {
   VICINITY_TRY(gather_cards(w, own));
   auto stated = stated_groups(locality_setting(), w.cards);
   VICINITY_TRY(stated.status());
+  for (Place place : {Place::kHost, Place::kKernel})
+    w.places[static_cast<size_t>(place)] = places(w.cards, *stated, place);
   const Proposal proposal = propose(w.cards, w.self, *stated);
   if ((proposal.memfd.empty() || proposal.memfd[0] != w.self) && own.memfd >= 0) close(own.memfd);
   const std::unique_ptr<Forming> regions[] = {make_forming(w, proposal.memfd, Forming::Way::kMemfd),
@@ -380,6 +382,17 @@ uint32_t section_of(Proc proc) {
 }
 channel::ring::Bell bell(Proc proc) { return world->neighbourhoods[0]->port().bell(section_of(proc)); }
 bool co_resident(Proc proc) { return world->table[proc].co_resident(); }
+bool same_kernel(Proc proc) {
+  const Neighbourhood* home = world->home[proc];
+  if (proc == world->self || (home && home->mapping().properties().same_kernel)) return true;
+  const Card &own = world->cards[world->self], &card = world->cards[proc];
+  return card.host_id == own.host_id && card.host == own.host;  // clones have the same boot id
+}
+Proc place_of(Proc proc, Place place) {
+  const std::vector<Proc>& all = world->places[static_cast<size_t>(place)];
+  return proc < all.size() ? all[proc] : proc;
+}
+bool of_our_job(Proc proc) { return proc < world->count; }
 bool present(Proc proc) {
   if (proc == world->self) return true;
   const Neighbourhood* home = world->home[proc];

@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
+#include <numeric>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/param.h"
@@ -48,6 +52,44 @@ bool same_file(const Card& a, const Card& b) {
 bool same_host_region(const Card& a, const Card& b) {
   return (a.channels & b.channels & kAllowRing) && a.host_region != "none" && a.host_region == b.host_region;
 }
+
+// The same, in words: two cards have one of them in common if they may share memory in that way.
+std::vector<std::string> memories_of(const Card& card, Place place) {
+  std::vector<std::string> all;
+  const auto words = [](const std::string& first, std::initializer_list<uint64_t> numbers) {
+    std::string text = first;
+    for (uint64_t number : numbers) text += " " + std::to_string(number);
+    return text;
+  };
+  if (may_use_memfd(card))
+    all.push_back(words("memfd " + card.host_id, {card.pid_namespace, card.user_namespace, card.uid}));
+  if (may_use_file(card))
+    all.push_back(words("file " + card.host_id, {card.directory_device, card.directory_inode}));
+  if (place == Place::kHost && (card.channels & kAllowRing) && card.host_region != "none")
+    all.push_back("host " + card.host_region);
+  return all;
+}
+
+// Ranks that have been joined, one by one, to sets; the lowest rank of a set stands for it.
+class Joined {
+ public:
+  explicit Joined(size_t ranks) : lower_(ranks) { std::iota(lower_.begin(), lower_.end(), 0u); }
+  void join(uint32_t a, uint32_t b) {
+    a = find(a), b = find(b);
+    lower_[std::max(a, b)] = std::min(a, b);
+  }
+  std::vector<uint32_t> lowest() {
+    for (uint32_t rank = 0; rank < lower_.size(); ++rank) lower_[rank] = find(rank);
+    return std::move(lower_);
+  }
+
+ private:
+  uint32_t find(uint32_t rank) {
+    while (lower_[rank] != rank) rank = lower_[rank] = lower_[lower_[rank]];
+    return rank;
+  }
+  std::vector<uint32_t> lower_;
+};
 
 bool includes(const std::vector<uint32_t>& all, const std::vector<uint32_t>& some) {
   return std::includes(all.begin(), all.end(), some.begin(), some.end());
@@ -108,6 +150,18 @@ Proposal propose(const std::vector<Card>& cards, uint32_t self, const std::vecto
   const bool known = includes(proposal.memfd, proposal.host) || includes(proposal.file, proposal.host);
   if (proposal.host.size() < 2 || (known && one_name)) proposal.host.clear();
   return proposal;
+}
+
+std::vector<uint32_t> places(const std::vector<Card>& cards, const std::vector<int>& stated, Place place) {
+  Joined joined(cards.size());
+  std::unordered_map<std::string, uint32_t> first;  // who has said this of itself
+  for (uint32_t rank = 0; rank < cards.size(); ++rank) {
+    if (!stated.empty() && stated[rank] < 0) continue;
+    const std::string group = stated.empty() ? "" : std::to_string(stated[rank]) + " ";
+    for (const std::string& key : memories_of(cards[rank], place))
+      joined.join(first.emplace(group + key, rank).first->second, rank);
+  }
+  return joined.lowest();
 }
 
 const std::string& locality_setting() { return locality.get(); }

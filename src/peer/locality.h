@@ -25,6 +25,15 @@ struct Proposal {
 // `stated`: what stated_groups() made of VICINITY_LOCALITY, or empty.
 Proposal propose(const std::vector<Card>& cards, uint32_t self, const std::vector<int>& stated);
 
+// Where each rank is, named by the lowest rank that is there too: proposals of all ranks joined, so every
+// member of the job says the same of every rank, and says it for ever. It proves nothing; who acts on it must
+// be right even if it is not.
+enum class Place : uint8_t {
+  kHost,    // memory in common, by whatever way
+  kKernel,  // memory of one kernel in common: of one virtual machine, or of the bare machine
+};
+std::vector<uint32_t> places(const std::vector<Card>& cards, const std::vector<int>& stated, Place place);
+
 // The static form: "0-3,7;4-6" or "nodeA,nodeB;nodeC" says which ranks, or all ranks of which hosts, may
 // share memory; "@/path" reads that from a file, a line for each group. Gives the group of each rank, -1 for
 // those that are not named: they share with nobody. Empty text, empty answer.

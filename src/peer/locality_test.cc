@@ -50,6 +50,37 @@ TEST(Locality, ClonesWithOtherNamesTryTheHostRegion) {
   EXPECT_EQ(propose(cards, 0, {}).host, (Ranks{0, 1}));
 }
 
+TEST(Locality, PlacesJoinAllWaysToShareMemory) {
+  // Two containers with a directory in common, another guest of their host, a guest of another host, and one
+  // that may not use shared memory.
+  std::vector<Card> cards = {card("a", 1, 1, "x"), card("b", 1, 1, "x"), card("a", 2, 1, "x"),
+                             card("c", 1, 1, "y"), card("a", 1, 1, "x"), card("a", 1, 1, "x")};
+  cards[5].channels = 0;
+  EXPECT_EQ(places(cards, {}, Place::kHost), (Ranks{0, 0, 0, 3, 0, 5}));
+  EXPECT_EQ(places(cards, {}, Place::kKernel), (Ranks{0, 1, 0, 3, 0, 5}));
+  EXPECT_EQ(places(cards, {1, 1, 0, -1, -1, 0}, Place::kHost), (Ranks{0, 0, 2, 3, 4, 5}));
+}
+
+// Everybody whom a process hopes to share memory with is in its place; a kernel's is in one of a host's.
+TEST(Locality, PlacesHoldAllProposals) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<Card> cards;
+    for (int rank = 0; rank < 7; ++rank)
+      cards.push_back(
+          card(random() % 2 ? "a" : "b", random() % 3, random() % 3, random() % 2 ? "x" : "none"));
+    const Ranks hosts = places(cards, {}, Place::kHost), kernels = places(cards, {}, Place::kKernel);
+    for (uint32_t rank = 0; rank < 7; ++rank) {
+      const Proposal proposal = propose(cards, rank, {});
+      for (const Ranks* group : {&proposal.memfd, &proposal.file, &proposal.host})
+        for (uint32_t other : *group) ASSERT_EQ(hosts[rank], hosts[other]);
+      for (const Ranks* group : {&proposal.memfd, &proposal.file})
+        for (uint32_t other : *group) ASSERT_EQ(kernels[rank], kernels[other]);
+      ASSERT_EQ(hosts[kernels[rank]], hosts[rank]);
+    }
+  }
+}
+
 TEST(Locality, MembersAgree) {
   std::mt19937 random(5);
   for (int round = 0; round < 2000; ++round) {

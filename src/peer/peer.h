@@ -12,6 +12,7 @@
 
 #include "channel/channel.h"
 #include "channel/ring/line.h"
+#include "peer/locality.h"
 #include "peer/virtual_connection.h"
 #include "region/layout.h"
 #include "region/mapping.h"
@@ -39,6 +40,12 @@ Proc self();
 inline VirtualConnection& connection(Proc proc) { return detail::connections[proc]; }
 const std::string& host_name(Proc proc);
 bool co_resident(Proc proc);
+// Under the same kernel as we are, as far as can be known of one that is co-resident.
+bool same_kernel(Proc proc);
+// What is slower to reach is in another place. For processes of our job, all of which say the same
+// (locality.h).
+Proc place_of(Proc proc, Place place);
+bool of_our_job(Proc proc);
 // Is it in memory that we share, now? Asks the VM list again of those that are in the host region.
 bool present(Proc proc);
 

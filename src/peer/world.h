@@ -71,6 +71,7 @@ struct World {
   std::string job;
   Table table;
   std::vector<Card> cards;
+  std::vector<Proc> places[2];  // by Place; of our job, empty if nobody else was there at its start
   std::unordered_map<std::string, Proc>
       names;                       // of all that we are connected with; filled at the first meeting
   region::HostRegion host_region;  // outlives what lies in it

@@ -29,13 +29,15 @@ Status check_subset(const Group& group, const Group& of) {
   return kOk;
 }
 
-// The processes of `comm` with which this one shares memory, named by the place of the first of them; in an
+// The processes of `comm` with which this one shares memory (at finer levels: and the kernel, since the
+// numbers of packages and cores mean nothing elsewhere), named by the place of the first of them; in an
 // intercommunicator the lower group goes first, so that both sides name them alike.
-int host_color(const Communicator& comm) {
+int host_color(const Communicator& comm, Level level = Level::kHost) {
   int place = 0;
-  const auto find = [&place](const Group& group) {
+  const auto find = [&place, level](const Group& group) {
     for (Proc proc : group.procs) {
-      if (proc == peer::self() || peer::co_resident(proc)) return true;
+      if (proc == peer::self()) return true;
+      if (peer::co_resident(proc) && (level == Level::kHost || peer::same_kernel(proc))) return true;
       ++place;
     }
     return false;
@@ -51,11 +53,12 @@ int host_color(const Communicator& comm) {
 Result<Communicator*> split_unguided(Communicator& comm, int key, bool takes_part, Info* info) {
   Result<Communicator*> result = static_cast<Communicator*>(nullptr);
   for (int level = 0; level < kLevels; ++level) {
-    const int part = takes_part ? confined_to(static_cast<Level>(level)) : -1;
-    Result<Communicator*> hosts = split(comm, takes_part ? host_color(comm) : MPI_UNDEFINED, key);
+    const auto kind = static_cast<Level>(level);
+    const int part = takes_part ? confined_to(kind) : -1;
+    Result<Communicator*> hosts = split(comm, takes_part ? host_color(comm, kind) : MPI_UNDEFINED, key);
     if (!hosts.ok()) return hosts;
     Communicator* piece = *hosts;
-    if (piece && level > 0) {
+    if (piece && kind > Level::kMachine) {
       Result<Communicator*> parts = split(*piece, part < 0 ? MPI_UNDEFINED : part, key);
       object::release(piece);
       if (!parts.ok()) return parts;
@@ -68,8 +71,7 @@ Result<Communicator*> split_unguided(Communicator& comm, int key, bool takes_par
     maximum.start(vote);
     VICINITY_TRY(run(maximum));
     if (maximum.value()[0] == 1 && maximum.value()[1] == 1) {
-      if (piece && info && !info->predefined())
-        info->set("mpi_hw_resource_type", level_name(static_cast<Level>(level)));
+      if (piece && info && !info->predefined()) info->set("mpi_hw_resource_type", level_name(kind));
       return piece;
     }
     if (piece) object::release(piece);
@@ -78,8 +80,8 @@ Result<Communicator*> split_unguided(Communicator& comm, int key, bool takes_par
 }
 
 Result<Communicator*> split_at(Communicator& comm, Level level, int key) {
-  Result<Communicator*> host = split(comm, host_color(comm), key);
-  if (!host.ok() || level == Level::kHost) return host;
+  Result<Communicator*> host = split(comm, host_color(comm, level), key);
+  if (!host.ok() || level <= Level::kMachine) return host;
   const int part = confined_to(level);
   Result<Communicator*> result = split(**host, part < 0 ? MPI_UNDEFINED : part, key);
   object::release(*host);

@@ -19,7 +19,7 @@ struct Name {
   Level level;
 };
 constexpr Name kNames[] = {
-    {"mpi_shared_memory", Level::kHost},  {"hwloc://Machine", Level::kHost},
+    {"mpi_shared_memory", Level::kHost},  {"hwloc://Machine", Level::kMachine},
     {"hwloc://Package", Level::kPackage}, {"hwloc://NUMANode", Level::kNuma},
     {"hwloc://L3Cache", Level::kCache},   {"hwloc://Core", Level::kCore},
 };
@@ -54,6 +54,7 @@ int part_of(Level level, int cpu) {
   const char* format = nullptr;
   switch (level) {
     case Level::kHost:
+    case Level::kMachine:
       return 0;
     case Level::kNuma:
       return numa_of(cpu);
@@ -90,7 +91,7 @@ bool level_named(std::string_view name, Level* level) {
 }
 
 int confined_to(Level level) {
-  if (level == Level::kHost) return 0;
+  if (level <= Level::kMachine) return 0;
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) != 0) return -1;

@@ -67,6 +67,35 @@ static void contexts(void) {
   OK(MPI_Comm_free(&dup));
 }
 
+// How many hosts (or machines) there are, to which the ranks are dealt out in turn; test/hosts says so.
+static int told(const char *name, int otherwise) {
+  const char *text = getenv(name);
+  return text ? atoi(text) : otherwise;
+}
+
+// Who is where rank is, if the ranks are dealt out in turn; keys turn the order around.
+static void expect_dealt(MPI_Comm comm, int places) {
+  const int here = (size - rank % places + places - 1) / places;
+  expect(comm, here, here - 1 - rank / places);
+}
+
+// A level by its name; others may not know it.
+static void guided(const char *name, int places) {
+  MPI_Comm comm;
+  MPI_Info info;
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  OK(MPI_Info_create(&info));
+  OK(MPI_Info_set(info, "mpi_hw_resource_type", name));
+  OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, size - rank, info, &comm));
+  OK(MPI_Info_free(&info));
+  OK(MPI_Get_library_version(version, &length));
+  CHECK(comm != MPI_COMM_NULL || !strstr(version, "Vicinity"));
+  if (comm == MPI_COMM_NULL) return;
+  expect_dealt(comm, places);
+  OK(MPI_Comm_free(&comm));
+}
+
 static void splits(void) {
   MPI_Comm comm;
   OK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &comm));  // reversed order
@@ -80,12 +109,10 @@ static void splits(void) {
     expect(comm, size - 1, rank - 1), MPI_Comm_free(&comm);
   OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, size - rank, MPI_INFO_NULL, &comm));
   CHECK(comm != MPI_COMM_NULL);
-  // One host, unless test/hosts says to how many the ranks are dealt out in turn.
-  const char *told = getenv("SHARED_HOSTS");
-  const int hosts = told ? atoi(told) : 1;
-  const int shared = (size - rank % hosts + hosts - 1) / hosts;
-  expect(comm, shared, shared - 1 - rank / hosts);
+  expect_dealt(comm, told("SHARED_HOSTS", 1));
   OK(MPI_Comm_free(&comm));
+  guided("mpi_shared_memory", told("SHARED_HOSTS", 1));
+  guided("hwloc://Machine", told("MACHINES", told("SHARED_HOSTS", 1)));
   OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_UNDEFINED, 0, MPI_INFO_NULL, &comm));
   CHECK(comm == MPI_COMM_NULL);
   OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &comm));
