@@ -60,7 +60,7 @@ def short_mpi4py(lab):
     """A selection of the point-to-point and collective tests."""
     modules = r"^test_(p2p|cco)_(obj|buf|obj_matched)\."
     names = [word for name in SHORT for word in ("-k", name)]
-    assert mpi4py(lab, 420, "-i", modules, *names) == SHORT_TESTS
+    assert mpi4py(lab, 900, "-i", modules, *names) == SHORT_TESTS
 
 
 def whole_mpi4py(lab):
