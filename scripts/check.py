@@ -66,7 +66,7 @@ def core(quick):
         ("hosts", "the network: two emulated hosts over UCX and TCP, and forced on one host",
          [([*SETUP, "hosts"], {}), (["test/hosts/over_network", "--prefix", PREFIX, "--quick"], {})]),
         ("lab", "boots three guests on two emulated hosts and runs jobs in them",
-         [(["test/lab/run", "--prefix", PREFIX], {})]),
+         [([*SETUP, "mpi4py"], {}), (["test/lab/run", "--prefix", PREFIX], {})]),
         ("namespaces", "ranks in containers: 64 combinations of shared and private namespaces",
          [(["test/faults/namespaces", "--prefix", PREFIX], {})]),
         ("fuzz", "parsers and readers fed with garbage, for a bounded time",

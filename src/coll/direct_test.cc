@@ -210,6 +210,9 @@ void play(const Round& r, uint32_t what) {
 }
 constexpr uint32_t kPlays = 12;
 
+// Who leaves is gone for those that still wait for somebody else.
+void leave_together(Communicator& comm) { CHECK_OR(22, entry::barrier(comm).ok()); }
+
 // All ranks draw the same numbers; each is late now and then.
 void random_rounds(Communicator& comm, uint32_t seed, int rounds) {
   static constexpr size_t kCounts[] = {1, 2, 6, 7, 50, 512, 513, 3000, 8192, 20000, 40000};
@@ -221,6 +224,7 @@ void random_rounds(Communicator& comm, uint32_t seed, int rounds) {
     if (own() % 50 == 0) usleep(own() % 400);
     play(Round{comm, static_cast<uint64_t>(round), count, root}, what);
   }
+  leave_together(comm);
 }
 
 TEST(Direct, EveryCollectiveInRandomOrder) {
@@ -249,6 +253,7 @@ TEST(Direct, NothingIsOverwrittenUnderASlowReader) {
                       if (rank == 2 && round % 50 == 7) usleep(3000);
                       round_reduce(Round{world, round, count, 2}, false);
                     }
+                    leave_together(world);
                   }),
               0)
         << count;
@@ -263,6 +268,7 @@ TEST(Direct, ARootGoesOnWhileReadersSleep) {
                     round_bcast(Round{world, round, 4000, 0});
                     round_bcast(Round{world, round, 2000, 0});
                   }
+                  leave_together(world);
                 }),
             0);
 }

@@ -33,6 +33,7 @@ base::Param<int64_t> dead_ms{"VICINITY_HOST_REGION_DEAD_MS",
                              "needs it. Signs are given every 250 ms."};
 
 constexpr int64_t kBeat = 250'000'000;         // ns
+constexpr int64_t kRarest = 1'000'000'000;     // between two looks at a peer, for the time to count
 constexpr int64_t kPatience = 15'000'000'000;  // for the creator's entry, besides what reclaiming takes
 
 int64_t host_patience_ns() { return dead_ms.get() * 1'000'000; }
@@ -99,7 +100,17 @@ HostMembership::~HostMembership() {
   if (list_.empty()) region_.release(claim_);
 }
 
-void HostMembership::watch(uint32_t rank) { watched_.push_back({rank, list_.look(rank), base::now_ns()}); }
+int64_t SignOfLife::silence(uint8_t sign, int64_t now) {
+  if (sign != seen_) silence_ = 0;
+  silence_ += std::min(now - looked_, kRarest);
+  seen_ = sign;
+  looked_ = now;
+  return silence_;
+}
+
+void HostMembership::watch(uint32_t rank) {
+  watched_.push_back({rank, SignOfLife(list_.look(rank), base::now_ns())});
+}
 
 // Six times the patience that others have with our place: a guest may be stopped for a while.
 std::vector<HostMembership::Silence> HostMembership::silent() {
@@ -107,9 +118,9 @@ std::vector<HostMembership::Silence> HostMembership::silent() {
   const bool evicted = evicted_.load(std::memory_order_relaxed);
   const int64_t now = base::now_ns();
   std::erase_if(watched_, [&](Watched& watched) {
-    const uint8_t look = evicted ? watched.seen : list_.look(watched.rank);
-    if (look != watched.seen) watched.seen = look, watched.since = now;
-    if (!evicted && now - watched.since < 6 * host_patience_ns()) return false;
+    const bool over =
+        evicted || watched.sign.silence(list_.look(watched.rank), now) >= 6 * host_patience_ns();
+    if (!over) return false;
     silent.push_back({watched.rank, evicted ? "its place in the host region was taken from this job"
                                             : "it gives no sign of life in the host region"});
     return true;

@@ -44,6 +44,19 @@ class VmList {
   uint32_t ranks_ = 0;
 };
 
+// How long a peer's byte in the VM list has stood still. Only time in which we look again and again counts:
+// while we compute, the byte may go all the way round unseen; and where a whole host has been stopped, who
+// runs again first would find all the others silent for as long as itself.
+class SignOfLife {
+ public:
+  SignOfLife(uint8_t sign, int64_t now) : seen_(sign), looked_(now) {}
+  int64_t silence(uint8_t sign, int64_t now);  // ns
+
+ private:
+  uint8_t seen_;
+  int64_t looked_, silence_ = 0;
+};
+
 // Our place in a host region, for as long as the job lives.
 class HostMembership {
  public:
@@ -72,8 +85,7 @@ class HostMembership {
   VmList list_;
   struct Watched {
     uint32_t rank;
-    uint8_t seen;
-    int64_t since;  // ns
+    SignOfLife sign;
   };
   std::vector<Watched> watched_;
   std::atomic<bool> evicted_{false};

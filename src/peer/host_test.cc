@@ -31,6 +31,23 @@ struct SummingSink final : channel::Sink {
   void lost(Proc, const char*) override { ++lost_count; }
 };
 
+TEST(SignOfLife, OnlyTimeInWhichWeLookIsSilence) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  SignOfLife sign(7, 0);
+  EXPECT_EQ(sign.silence(7, kSecond / 2), kSecond / 2);
+  EXPECT_EQ(sign.silence(7, kSecond), kSecond);
+  EXPECT_EQ(sign.silence(7, 3600 * kSecond), 2 * kSecond) << "we slept for an hour, perhaps the peer too";
+  EXPECT_LE(sign.silence(8, 3600 * kSecond + 5), 5);
+  int64_t now = 3601 * kSecond, before = 0;
+  for (int look = 0; look < 100; ++look) {
+    now += kSecond / 4;
+    const int64_t silence = sign.silence(8, now);
+    EXPECT_GT(silence, before);
+    before = silence;
+  }
+  EXPECT_GE(before, 25 * kSecond);
+}
+
 class HostRegionJob : public testing::Test {
  protected:
   HostRegionJob() {

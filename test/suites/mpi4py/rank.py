@@ -4,7 +4,8 @@
   rank.py TEST_FOLDER RESULT_FOLDER UNSUPPORTED_FILE [arguments of mpi4py's test/main.py]
 A test that ends with MPI_ERR_UNSUPPORTED_OPERATION of a function that spec/mpi marks as unsupported is
 skipped; the same error from any other function is a failure. RESULT_FOLDER/now.RANK names the test that
-runs, for the case that it never ends; RESULT_FOLDER/RANK.json is the outcome.
+runs and failed.RANK what has failed so far, for the case that it never ends; RESULT_FOLDER/RANK.json is the
+outcome.
 """
 
 import json
@@ -31,7 +32,7 @@ def guard(call, unsupported):
 
 
 class Result(unittest.TextTestResult):
-    now = None  # open file
+    now = failed = None  # open files
 
     def startTest(self, test):
         self.now.seek(0)
@@ -39,6 +40,13 @@ class Result(unittest.TextTestResult):
         self.now.write(test.id())
         self.now.flush()
         super().startTest(test)
+
+    def _exc_info_to_string(self, error, test):
+        """Called once for each failure, of subtests too."""
+        text = super()._exc_info_to_string(error, test)
+        self.failed.write(f"{test.id()}\n{text}\n")
+        self.failed.flush()
+        return text
 
 
 def tests_of(suite):
@@ -84,6 +92,7 @@ def run():
         log = os.open(os.path.join(result_folder, f"{rank}.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(log, 2)
     Result.now = open(os.path.join(result_folder, f"now.{rank}"), "w")
+    Result.failed = open(os.path.join(result_folder, f"failed.{rank}"), "w")
     Runner.result_file = os.path.join(result_folder, f"{rank}.json")
     unittest.TextTestRunner = unittest.runner.TextTestRunner = Runner
 
