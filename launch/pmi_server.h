@@ -50,6 +50,7 @@ class PmiServer {
   void release(const Pairs& pairs);
   // A rank of the job has died, and the job goes on: whoever asks is told. Fails when the list gets too long.
   base::Status died(int rank);
+  int aborter() const { return abort_ ? abort_->local : -1; }
   std::optional<AbortRequest> take_abort() { return std::exchange(abort_, std::nullopt); }
 
   // A rank that asks for more processes waits for the answer; `trouble` is empty when they run.

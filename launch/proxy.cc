@@ -231,13 +231,18 @@ void Proxy::write_pmi(size_t index) {
   if (sent > 0) output.erase(0, static_cast<size_t>(sent));
 }
 
-void Proxy::after_pmi() {
+void Proxy::tell_abort() {
   if (auto abort = pmi_->take_abort())
     send(FrameWriter(FrameType::kAbort)
              .number(static_cast<uint32_t>(job_->ranks[static_cast<size_t>(abort->local)].rank))
              .number(static_cast<uint32_t>(abort->exit_code))
              .text(abort->message)
              .take());
+}
+
+void Proxy::after_pmi() {
+  // Who aborts because another has died may say so before we have heard of the death, which is the news.
+  if (pmi_->aborter() >= 0 && !hearing_out_) reap();
   for (auto& spawn : pmi_->take_spawns())
     send(SpawnRequest{job_->ranks[static_cast<size_t>(spawn.local)].rank, std::move(spawn.commands),
                       std::move(spawn.preput)}
@@ -346,13 +351,18 @@ void Proxy::reap() {
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
     for (size_t i = 0; i < ranks_.size(); ++i)
       if (ranks_[i].child.pid == pid && !ranks_[i].exited) rank_ended(i, status);
+  tell_abort();
 }
 
 void Proxy::rank_ended(size_t index, int wait_status) {
   Rank& rank = ranks_[index];
   // A last word in PMI, an abort above all, counts before the end itself; and so does what others have said
-  // before, because it may have had to be said for this rank to come so far.
+  // before, because it may have had to be said for this rank to come so far. But not that they abort: this
+  // end may be why.
+  hearing_out_ = true;
   for (size_t i = 0; i < ranks_.size(); ++i) read_pmi(i);
+  hearing_out_ = false;
+  if (pmi_->aborter() == static_cast<int>(index)) tell_abort();
   while (forward_once(index, rank.child.output, 1)) {
   }
   while (forward_once(index, rank.child.error, 2)) {

@@ -60,6 +60,7 @@ class Proxy {
   void flush_control();
   void read_pmi(size_t index);
   void write_pmi(size_t index);
+  void tell_abort();
   void after_pmi();
   void check_lost_barrier();
   void read_output(size_t index, Source source);
@@ -83,8 +84,9 @@ class Proxy {
   std::optional<PmiServer> pmi_;
   std::vector<Rank> ranks_;
   CpuClaims claims_;
-  int64_t kill_at_ns_ = 0;  // when SIGKILL follows SIGTERM; 0: not ending
-  int missing_rank_ = -1;   // one that has ended
+  int64_t kill_at_ns_ = 0;    // when SIGKILL follows SIGTERM; 0: not ending
+  bool hearing_out_ = false;  // a rank has ended: what all have said before that is read first
+  int missing_rank_ = -1;     // one that has ended
   RankEnd missing_end_ = RankEnd::kNeverInMpi;
   bool quit_ = false;
   std::vector<pollfd> polls_;

@@ -3,10 +3,10 @@
 //
 //   measure MILLISECONDS DEADLINE single|multiple [PART[/METRIC+METRIC...]:SIZE,SIZE,...]...
 // Parts: point, onesided, collective, turns, nonblocking, queues (sizes are depths), start (no sizes). Rank 0
-// prints "metric TAB x TAB value TAB unit"; "!library", "!wrong", "!late" or "!missing" stand in front of what
-// the library says of itself, is wrong, was left out after DEADLINE seconds, or is not there. Each figure
-// repeats its operation for about the given time, at least a few times if that is not too long; all ranks use
-// the count that rank 0 chose. Exit code 3 if a result was wrong.
+// prints "metric TAB x TAB value TAB unit"; "!library", "!wrong", "!late" or "!missing" stand in front of
+// what the library says of itself, is wrong, was left out after DEADLINE seconds, or is not there. Each
+// figure repeats its operation for about the given time, at least a few times if that is not too long; all
+// ranks use the count that rank 0 chose. Exit code 3 if a result was wrong.
 #include "measure.h"
 
 #include <stdio.h>
