@@ -86,8 +86,11 @@ bool send_survival(Proc to, uint32_t context, const std::byte* body, size_t byte
   const channel::Answer answer = connection.try_send(e, body, bytes);
   if (answer != channel::Answer::kRetry) return answer == channel::Answer::kDone;
   auto* parcel = new (std::nothrow) Parcel;
-  if (!parcel) return false;
-  parcel->copy.reset(new std::byte[bytes]);
+  if (parcel) parcel->copy.reset(new (std::nothrow) std::byte[bytes]);
+  if (!parcel || !parcel->copy) {
+    delete parcel;
+    return false;
+  }
   std::memcpy(parcel->copy.get(), body, bytes);
   parcel->envelope = e;
   parcel->data = parcel->copy.get();
