@@ -7,11 +7,12 @@
 namespace vicinity::fault {
 
 Consensus::Consensus(uint32_t self, std::vector<bool> alive, bool spreads)
-    : self_(self), alive_(std::move(alive)), spreads_(spreads), heard_(alive_.size()) {}
+    : self_(self), alive_(std::move(alive)), spreads_(spreads) {}
 
 void Consensus::begin(const Value& mine, Outbox& out) {
   begun_ = true;
   mine_ = mine;
+  heard_.resize(alive_.size());
   turn(out);
   for (const auto& [from, message] : std::exchange(early_, {})) static_cast<void>(hear(from, message, out));
 }
@@ -69,7 +70,9 @@ bool Consensus::hear(uint32_t from, const Message& m, Outbox& out) {
       out.emplace_back(from, Message{.say = Say::kDecide, .ballot = self_, .value = decision_});
     return true;
   }
-  if (!begun_) {
+  if (!begun_) {  // nobody has a reason to say the same twice to one who is silent
+    const auto same = [&](const auto& early) { return early.first == from && early.second.say == m.say; };
+    if (std::any_of(early_.begin(), early_.end(), same)) return false;
     early_.emplace_back(from, m);
     return true;
   }

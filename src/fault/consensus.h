@@ -25,11 +25,11 @@ namespace vicinity::fault {
 
 // What each contributes, and what all decide.
 struct Value {
-  int32_t low = -1, high = -1;     // conjunction of all contributions, bit by bit
-  uint64_t most = 0;               // their maximum
-  uint64_t least = UINT64_MAX;     // their minimum
-  bool unacknowledged = false;     // decision: some contributor had not acknowledged some failure
-  std::vector<uint32_t> failed;    // positions, ascending; of a contribution: those acknowledged
+  int32_t low = -1, high = -1;   // conjunction of all contributions, bit by bit
+  uint64_t most = 0;             // their maximum
+  uint64_t least = UINT64_MAX;   // their minimum
+  bool unacknowledged = false;   // decision: some contributor had not acknowledged some failure
+  std::vector<uint32_t> failed;  // positions, ascending; of a contribution: those acknowledged
   bool operator==(const Value&) const = default;
 };
 
@@ -56,6 +56,7 @@ class Consensus {
   bool hear(uint32_t from, const Message& message, Outbox& out);
   void lost(uint32_t who, Outbox& out);
 
+  bool begun() const { return begun_; }
   bool decided() const { return decided_; }
   const Value& decision() const { return decision_; }
   bool alive(uint32_t who) const { return alive_[who]; }
@@ -80,11 +81,11 @@ class Consensus {
   std::vector<bool> alive_;
   const bool spreads_;
   bool begun_ = false, leading_ = false, proposed_ = false, decided_ = false, locked_ = false;
-  uint32_t promised_ = 0;          // no lower ballot is listened to
-  uint32_t told_ = UINT32_MAX;     // the leader that has our contribution
+  uint32_t promised_ = 0;       // no lower ballot is listened to
+  uint32_t told_ = UINT32_MAX;  // the leader that has our contribution
   uint32_t lock_ballot_ = 0;
   Value mine_, lock_, proposal_, decision_;
-  std::vector<Heard> heard_;       // while leading: by position
+  std::vector<Heard> heard_;  // by position, from begin() on: the leader's
   std::vector<std::pair<uint32_t, Message>> early_;
 };
 

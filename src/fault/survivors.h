@@ -13,8 +13,10 @@
 namespace vicinity::fault {
 
 // What one call waits for. Its address must stay valid until done() has been called, once, from progress.
+// nullptr instead of a decision: some member had no memory for a message of the agreements of this
+// communicator, so there is none here, nor will there be another one.
 struct Party {
-  void (*done)(Party* self, const Value& decision) = nullptr;
+  void (*done)(Party* self, const Value* decision) = nullptr;
 };
 
 // Before the first message: others may agree before this process does.

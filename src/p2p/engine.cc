@@ -127,6 +127,10 @@ void Engine::control(Arrival& arrival, size_t bytes) {
     case Packet::kRevoke:
       give_arrival(&arrival);
       return on_revoke(from, envelope.context);
+    case Packet::kAbandon:
+      give_arrival(&arrival);
+      if (survival) survival->abandoned(from, envelope.context);
+      return;
     default:
       break;
   }
@@ -270,7 +274,10 @@ void forget(Communicator& comm) {
   delete comm.p2p;
   comm.p2p = nullptr;
   const auto known = engine().communicators.find(comm.context);
-  if (known != engine().communicators.end() && known->second == &comm) engine().communicators.erase(known);
+  if (known != engine().communicators.end() && known->second == &comm) {
+    engine().communicators.erase(known);
+    engine().freed.add(comm.context);
+  }
   for (uint32_t lane = 0; lane < object::kLanes; ++lane)
     engine().contexts.forget(comm.wire_context(static_cast<Lane>(lane)));
 }

@@ -17,6 +17,7 @@
 
 #include "base/progress.h"
 #include "p2p/direct.h"
+#include "p2p/early.h"
 #include "p2p/ids.h"
 #include "p2p/match.h"
 #include "p2p/transfer.h"
@@ -56,7 +57,9 @@ class Engine final : public channel::Sink, public base::Poller {
   base::List<Transfer, &Transfer::place> streams;
   base::List<object::Request, &object::Request::link> part_streams;  // partitioned sends with work to do
   base::List<Arrival, &Arrival::by_order> landings;
-  std::unordered_map<uint32_t, Communicator*> communicators;  // by context; nullptr: revoked, not made yet
+  std::unordered_map<uint32_t, Communicator*> communicators;  // by context
+  EarlyRevocations early;
+  FreedContexts freed;
   Direct direct;
   base::List<Fetching, &Fetching::place> fetches;
   uint64_t next_stamp = 0;

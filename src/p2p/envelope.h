@@ -28,6 +28,7 @@ enum class Packet : uint8_t {
   kPartData = 9,      // as kData, for partitioned requests
   kRevoke = 11,       // context: of a communicator that is revoked
   kSurvival = 12,     // context: of a communicator; an agreement among its survivors (fault/)
+  kAbandon = 13,      // context: of a communicator; its agreements have lost a message and come to no end
   kOffer = 10,        // context, tag: of the message; word: sender's id; fetched from where it is (offer.cc)
 };
 

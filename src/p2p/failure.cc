@@ -84,7 +84,7 @@ void interrupt(Communicator& comm, Lane lane, int error) {
 void member_lost(Proc proc) {
   std::vector<Communicator*> touched;
   for (const auto& [context, comm] : engine().communicators)
-    if (comm && comm->has_member(proc)) touched.push_back(object::retain(comm));
+    if (comm->has_member(proc)) touched.push_back(object::retain(comm));
   for (Communicator* comm : touched) {
     interrupt(*comm, Lane::kCollective, MPI_ERR_PROC_ABORTED);
     interrupt(*comm, Lane::kControl, MPI_ERR_PROC_ABORTED);

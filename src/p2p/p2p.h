@@ -68,13 +68,23 @@ class Survival {
  public:
   virtual void heard(channel::Proc from, uint32_t context, const std::byte* body, size_t bytes) = 0;
   virtual void lost(channel::Proc proc) = 0;
+  // A message of `from` found no memory here.
+  virtual void missed(channel::Proc from, uint32_t context) = 0;
+  // `from` has missed one, or knows of somebody who has.
+  virtual void abandoned(channel::Proc from, uint32_t context) = 0;
+  virtual void introduced(Communicator& comm) = 0;
 
  protected:
   ~Survival() = default;
 };
 void set_survival(Survival* survival);
-// Sends a message of such an agreement, no longer than one message of the channel. False: it is gone.
-bool send_survival(channel::Proc to, uint32_t context, const std::byte* body, size_t bytes);
+// Sends a message of such an agreement, no longer than one message of the channel; or that it is abandoned.
+enum class Sent : uint8_t { kYes, kGone, kNoMemory };
+Sent send_survival(channel::Proc to, uint32_t context, const std::byte* body, size_t bytes);
+Sent send_abandon(channel::Proc to, uint32_t context);
+// The communicator of this context, if it is there; and whether it was there once.
+Communicator* communicator(uint32_t context);
+bool was_freed(uint32_t context);
 
 // Called by world/: before the first and after the last message; when a communicator dies.
 Status start();

@@ -40,6 +40,7 @@ struct Surviving : Request, fault::Party {
     complete = true;
     if (user_freed) ops->free(*this);
   }
+  void abandon() { end(MPI_ERR_NO_MEM); }
 };
 
 struct Agreeing : Surviving {
@@ -138,7 +139,11 @@ void Shrinking::heard(const Value& decision) {
 
 Status take(Request& request) {
   if (request.error == MPI_SUCCESS) return kOk;
-  if (request.error != MPIX_ERR_PROC_FAILED) return fail(request.error, "the new communicator has no memory");
+  if (request.error != MPIX_ERR_PROC_FAILED)
+    return fail(
+        request.error,
+        "there is no memory, here or at another member, for the messages of the agreement or for the new "
+        "communicator");
   return fail(MPIX_ERR_PROC_FAILED,
               "processes of the communicator have failed, and not all survivors had acknowledged that");
 }
@@ -159,7 +164,10 @@ T* make_request(Communicator& comm) {
   request->comm = object::retain(&comm);
   request->status = object::empty_status();
   request->call = fault::begin_call(comm);
-  request->done = [](fault::Party* self, const Value& decision) { static_cast<T*>(self)->heard(decision); };
+  request->done = [](fault::Party* self, const Value* decision) {
+    T& request = *static_cast<T*>(self);
+    decision ? request.heard(*decision) : request.abandon();
+  };
   return request;
 }
 
@@ -195,9 +203,12 @@ Status finish(Request* request) {
 // The meeting has no end if somebody leaves it who has not told everybody.
 struct Meeting : fault::Party {
   Meeting() {
-    done = [](fault::Party* self, const Value&) { static_cast<Meeting*>(self)->over = true; };
+    done = [](fault::Party* self, const Value* decision) {
+      static_cast<Meeting*>(self)->over = true;
+      static_cast<Meeting*>(self)->abandoned = !decision;
+    };
   }
-  bool over = false;
+  bool over = false, abandoned = false;
 };
 
 Status give_group(const std::vector<Proc>& procs, Group** group) {
@@ -222,6 +233,8 @@ Status meet_survivors(Communicator& all) {
   base::wait_until([&meeting] { return meeting.over; });
   fault::end_call(all, call);
   fault::leave(all);
+  if (meeting.abandoned)
+    return fail(MPI_ERR_NO_MEM, "no memory, at some process, to meet the others at the end");
   return kOk;
 }
 
