@@ -18,7 +18,7 @@ namespace {
 base::Param<int64_t> pipeline_chunk{
     "VICINITY_PIPELINE_CHUNK",
     "p2p",
-    64 << 10,
+    128 << 10,
     256,
     1 << 20,
     "Bytes per message of a large transfer that goes through the channel; no more "

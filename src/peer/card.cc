@@ -41,7 +41,7 @@ base::Param<int64_t> ring_lines{
     "Lines of 64 bytes in the ring of each directed pair; 0: by the number of local processes."};
 base::Param<int64_t> ring_buffers{"VICINITY_RING_BUFFERS",
                                   "channel",
-                                  8,
+                                  64,
                                   4,
                                   4096,
                                   "Bulk buffers of one process, for messages that do not fit into ring "
@@ -49,12 +49,12 @@ base::Param<int64_t> ring_buffers{"VICINITY_RING_BUFFERS",
                                   "processes share a host.",
                                   "MV2_SMP_NUM_SEND_BUFFER"};
 base::Param<int64_t> ring_buffer_bytes{
-    "VICINITY_RING_BUFFER_BYTES", "channel", 65536, 1024, 1 << 20, "Size of a bulk buffer.",
+    "VICINITY_RING_BUFFER_BYTES", "channel", 16384, 1024, 1 << 20, "Size of a bulk buffer.",
     "MV2_SMP_SEND_BUF_SIZE"};
 base::Param<int64_t> ring_eager{
     "VICINITY_RING_EAGER",
     "channel",
-    131072,
+    262144,
     1024,
     1 << 20,
     "Largest message that a ring takes in one piece; longer ones are sent in several, or copied once.",

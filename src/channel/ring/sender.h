@@ -25,22 +25,30 @@
 
 namespace vicinity::channel::ring {
 
-// The free bulk buffers of this process's section; the last one freed is the first one taken,
-// because it is still in the cache.
+// The bulk buffers of this process's section. Memory is touched late: the first message takes the first
+// buffers, and all of them are in use only after many messages that were long enough to gain from it.
 class BufferPool {
  public:
   BufferPool() = default;
   BufferPool(std::byte* base, uint32_t count, uint32_t bytes_each);
-  uint32_t take() { return free_[--available_]; }
-  void give(uint32_t index) { free_[available_++] = index; }
-  uint32_t available() const { return available_; }
+  // The one that came back last, for a message of one buffer: it may still be in our cache.
+  uint32_t take_newest() { return available_ ? free_[within(first_ + --available_)] : touched_++; }
+  // The one that came back first, for a longer message: to write where the receiver's private cache still has
+  // the last message takes a third longer than to write where that has left it.
+  uint32_t take_oldest();
+  void give(uint32_t index) { free_[within(first_ + available_++)] = index; }
+  uint32_t available() const { return available_ + count_ - touched_; }
   uint32_t bytes_each() const { return bytes_each_; }
   std::byte* at(uint32_t index) const { return base_ + size_t{index} * bytes_each_; }
 
  private:
+  uint32_t within(uint32_t at) const { return at < count_ ? at : at - count_; }
+
   std::byte* base_ = nullptr;
   uint32_t bytes_each_ = 0;
-  uint32_t available_ = 0;
+  uint32_t count_ = 0, touched_ = 0;
+  uint32_t takes_ = 0;
+  uint32_t first_ = 0, available_ = 0;  // of free_, a queue
   std::unique_ptr<uint32_t[]> free_;
 };
 
