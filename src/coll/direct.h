@@ -4,7 +4,7 @@
 // In a call, a rank shows its part on its own board (region/board.h) and reads the parts of the others
 // from theirs. No schedule, no message, no copy in between. A part of up to 48 bytes is in the line that
 // says that it is there; up to 4 KiB in a small slot, up to 64 KiB in a large one; what is longer moves in
-// pieces through both large slots, or in slices of a slot, a call each.
+// pieces through all large slots, or in slices of a slot, a call each.
 //
 // Invariants:
 //   The line of call q is number q mod 32. It is written when all members have begun call q - 31 at least,
@@ -133,7 +133,7 @@ class Direct {
     return make_room(turn, space);
   }
   Status make_room(const Turn& turn, Space space);
-  // The same for both large slots.
+  // The same for all large slots.
   Status room_for_pieces(const Turn& turn);
   Status wait_until_near(const Turn& turn, uint32_t depth);
   uint32_t lag(int rank, const Turn& turn) const;
@@ -200,7 +200,7 @@ class Direct {
   std::byte* piece(int rank, uint32_t index) const {
     return member(rank).board + region::kBoardLarge + index % kPieces * kPieceBytes;
   }
-  static constexpr uint32_t kPieces = 4;
+  static constexpr uint32_t kPieces = 16;
   static constexpr uint32_t kPieceBytes = region::kLargeSlots * region::kLargeSlotBytes / kPieces;
 
   Communicator& comm_;
@@ -211,7 +211,7 @@ class Direct {
   const bool fence_;
   const uint32_t first_;  // the first call of this life
   uint32_t safe_;
-  uint32_t pieces_;  // the newest call that used both large slots
+  uint32_t pieces_;  // the newest call that used all large slots
   uint64_t limit_[kKinds];
 };
 

@@ -192,7 +192,7 @@ Status Direct::allgather(Kind kind, const Typed& mine, const Blocks& all) {
   return status;
 }
 
-// What is longer than a slot goes in slices, a call each. The two large slots take turns, so that a rank
+// What is longer than a slot goes in slices, a call each. The large slots take turns, so that a rank
 // fills one while others still read the other. Each line tells the length of the whole.
 Status Direct::allgather_slices(Kind kind, const Typed& mine, const Blocks& all) {
   const Cursors in = cursors_of(all, size_);

@@ -20,7 +20,9 @@ inline constexpr uint32_t kMostBoards = 64;
 inline constexpr uint32_t kBoardLines = 32;  // the line of call q is number q mod 32
 inline constexpr uint32_t kSmallSlots = 16;  // the small slot of call q is number q mod 16
 inline constexpr uint32_t kSmallSlotBytes = 4096;
-inline constexpr uint32_t kLargeSlots = 2;
+// Together they are longer than the private cache of a core: to write where the readers still have the last call's
+// data in theirs takes longer than to write where it has left them.
+inline constexpr uint32_t kLargeSlots = 8;
 inline constexpr uint32_t kLargeSlotBytes = 65536;
 
 // A sequence is the life of the board (bits 32..63), how often the board was claimed and never 0, and the
@@ -48,6 +50,6 @@ inline constexpr uint64_t kBoardSmall = 4096;
 inline constexpr uint64_t kBoardLarge = kBoardSmall + uint64_t{kSmallSlots} * kSmallSlotBytes;
 inline constexpr uint64_t kBoardBytes = kBoardLarge + uint64_t{kLargeSlots} * kLargeSlotBytes;
 static_assert(kBoardFirstLine + kBoardLines * 64 <= kBoardSmall);
-static_assert(kBoardLarge == 69632 && kBoardBytes == 200704 && kBoardBytes % 4096 == 0);
+static_assert(kBoardLarge == 69632 && kBoardBytes == 593920 && kBoardBytes % 4096 == 0);
 
 }  // namespace vicinity::region

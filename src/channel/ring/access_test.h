@@ -16,7 +16,7 @@ struct RingTestAccess {
   // As if the line at next() had been published by the sender itself.
   static void advance(Sender& sender) { sender.advance(1); }
   static uint32_t take_buffer(Sender& sender) {
-    const uint32_t buffer = sender.parts_.pool->take();
+    const uint32_t buffer = sender.parts_.pool->take_oldest();
     sender.held_[sender.buffers_taken_++ % sender.parts_.share] = buffer;
     return buffer;
   }
