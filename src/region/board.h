@@ -20,8 +20,8 @@ inline constexpr uint32_t kMostBoards = 64;
 inline constexpr uint32_t kBoardLines = 32;  // the line of call q is number q mod 32
 inline constexpr uint32_t kSmallSlots = 16;  // the small slot of call q is number q mod 16
 inline constexpr uint32_t kSmallSlotBytes = 4096;
-// Together they are longer than the private cache of a core: to write where the readers' caches still hold what
-// an earlier call wrote takes longer than to write where it has left them.
+// Together they are longer than the private cache of a core: to write where the readers' caches still hold
+// what an earlier call wrote takes longer than to write where it has left them.
 inline constexpr uint32_t kLargeSlots = 8;
 inline constexpr uint32_t kLargeSlotBytes = 65536;
 
