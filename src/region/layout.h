@@ -117,11 +117,11 @@ enum Opened : uint8_t { kNotOpened = 0, kOpened = 1, kRefused = 2 };
 
 // How far the owner of the section has read one other section's ring towards it.
 struct Credit {
-  uint64_t lines;    // consumed since the start
-  uint64_t buffers;  // bulk buffers of the sender consumed since the start
+  uint64_t lines;   // consumed since the start
+  uint64_t pieces;  // of bulk messages, consumed since the start
   uint8_t reserved[48];
 };
-static_assert(sizeof(Credit) == kLineBytes && offsetof(Credit, lines) == 0 && offsetof(Credit, buffers) == 8);
+static_assert(sizeof(Credit) == kLineBytes && offsetof(Credit, lines) == 0 && offsetof(Credit, pieces) == 8);
 
 // Offsets inside a section, derived from these five numbers; every process derives them itself and believes
 // no offset that it reads.
@@ -136,8 +136,7 @@ struct Geometry {
   uint64_t section_bytes = 0;
   uint64_t region_bytes = 0;
   // within a section
-  uint64_t status = 0, wake = 0, hints = 0, opened = 0, credits = 0, rings = 0, bulk = 0,
-           first_board = 0;
+  uint64_t status = 0, wake = 0, hints = 0, opened = 0, credits = 0, rings = 0, bulk = 0, first_board = 0;
 
   // What `sections` processes need; checks the ranges of all numbers.
   static base::Result<Geometry> make(uint32_t sections, uint32_t ring_lines, uint32_t buffers,

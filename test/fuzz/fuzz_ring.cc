@@ -118,7 +118,7 @@ class Victim {
   }
   void credit(uint32_t peer, uint16_t which, uint64_t value) {
     auto* credit = mapping_.at<region::Credit>(geometry_.credit(peer, 0));
-    (which & 1 ? credit->lines : credit->buffers) = which & 2 ? value : value % 64;
+    (which & 1 ? credit->lines : credit->pieces) = which & 2 ? value : value % 64;
   }
   void hint(uint64_t bits) {
     mapping_.at<region::HintLine>(geometry_.section(0) + geometry_.hints)->bits[0] |= bits;

@@ -17,7 +17,8 @@ struct RingTestAccess {
   static void advance(Sender& sender) { sender.advance(1); }
   static uint32_t take_buffer(Sender& sender) {
     const uint32_t buffer = sender.parts_.pool->take_oldest();
-    sender.held_[sender.buffers_taken_++ % sender.parts_.share] = buffer;
+    sender.hold(buffer);
+    sender.count_piece();
     return buffer;
   }
   static std::byte* buffer(Sender& sender, uint32_t index) { return sender.parts_.pool->at(index); }

@@ -39,10 +39,10 @@ struct alignas(64) Line {
 static_assert(sizeof(Line) == region::kLineBytes);
 static_assert(offsetof(Line, address) == 48 && offsetof(Line, control) == 56);
 
-inline constexpr size_t kFirstPayload = 48;      // of a first line
-inline constexpr size_t kFirstWithWord = 44;     // the same, when Envelope::word is in 44..47
-inline constexpr size_t kMorePayload = 56;       // of a following line
-inline constexpr size_t kMostFrameBytes = 2048;  // longer messages travel through bulk buffers
+inline constexpr size_t kFirstPayload = 48;     // of a first line
+inline constexpr size_t kFirstWithWord = 44;    // the same, when Envelope::word is in 44..47
+inline constexpr size_t kMorePayload = 56;      // of a following line
+inline constexpr size_t kMostFrameBytes = 256;  // longer messages travel through bulk buffers
 
 enum class Form : uint8_t {
   kNone = 0,
@@ -60,8 +60,9 @@ struct BulkFirst {
   uint32_t bytes;   // of the whole message
   uint32_t word;    // of the envelope
   uint32_t buffer;  // index of the first buffer in the sender's section
+  uint32_t offset;  // in that buffer, where the message begins; it goes on at the start of the next
 };
-static_assert(sizeof(BulkFirst) == 12);
+static_assert(sizeof(BulkFirst) == 16);
 
 inline constexpr uint32_t kMostPieces = 64;  // of one buffer
 

@@ -126,11 +126,15 @@ bool Receiver::take_bulk(Watch& watch, uint64_t control, Sink& sink) {
   const uint32_t word = read_word(line, offsetof(BulkFirst, word));
   const uint32_t buffer = read_word(line, offsetof(BulkFirst, buffer));
   if (bytes == 0 || bytes > parts_.largest) return lie("a bulk message of impossible length");
+  const uint32_t offset = read_word(line, offsetof(BulkFirst, offset));
   if (buffer >= parts_.buffers) return lie("a bulk message in a buffer that does not exist");
+  if (offset != 0 && (offset >= parts_.buffer_bytes || bytes > parts_.buffer_bytes - offset))
+    return lie("a bulk message that begins inside a buffer and ends outside");
   const uint32_t cuts = length_of(control);
   if (cuts == 0 || cuts > kMostPieces || parts_.buffer_bytes % (cuts * region::kLineBytes) != 0)
     return lie("a bulk message in an impossible number of pieces");
   piece_ = parts_.buffer_bytes / cuts;
+  offset_ = offset;
   begin(envelope_of(read_address(line), control, word), bytes, State::kInBulk, sink);
   take_piece(buffer);
   step(watch);
@@ -138,14 +142,14 @@ bool Receiver::take_bulk(Watch& watch, uint64_t control, Sink& sink) {
   return true;
 }
 
-// Copies the next piece out of a buffer, and gives the buffer back with its last.
+// Copies the next piece out of a buffer, and tells so when the sender could use the buffer again.
 void Receiver::take_piece(uint32_t buffer) {
   const size_t part = std::min<size_t>(total_ - done_, piece_);
-  put(parts_.bulk + size_t{buffer} * parts_.buffer_bytes + done_ % parts_.buffer_bytes, part);
+  put(parts_.bulk + size_t{buffer} * parts_.buffer_bytes + (offset_ + done_) % parts_.buffer_bytes, part);
+  ++pieces_;
   if (done_ < total_ && done_ % parts_.buffer_bytes != 0) return;
-  ++buffers_;
   // SYNC POINT CREDIT (release), for bulk buffers.
-  __atomic_store_n(&parts_.credit->buffers, buffers_, __ATOMIC_RELEASE);
+  __atomic_store_n(&parts_.credit->pieces, pieces_, __ATOMIC_RELEASE);
   feed();
 }
 

@@ -93,8 +93,9 @@ class Receiver {
   Landing landing_{};
   size_t total_ = 0, done_ = 0;           // of the message that is being landed
   uint64_t consumed_ = 0, credited_ = 0;  // lines read, lines given back
-  uint64_t buffers_ = 0;                  // bulk buffers read
+  uint64_t pieces_ = 0;                   // of bulk messages, read
   uint32_t piece_ = 0;                    // bytes of a bulk message that come with one line
+  uint32_t offset_ = 0;                   // in its first buffer, where it begins
   uint64_t messages_ = 0, bytes_ = 0;
   const char* failure_ = nullptr;
 };

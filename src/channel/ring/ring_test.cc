@@ -144,6 +144,31 @@ TEST_F(Pair, ASenderThatStopsBetweenBuffersGoesOnLater) {
   EXPECT_EQ(Access::free_buffers(sender), 5u);
 }
 
+TEST_F(Pair, ShortBulkMessagesShareABuffer) {
+  std::vector<std::byte> data(1024);
+  for (int i = 0; i < 24; ++i) {  // 320 bytes each: 12 to a buffer
+    std::fill(data.begin(), data.end(), static_cast<std::byte>(i));
+    ASSERT_EQ(sender.send(tagged(i), data.data(), 300), Answer::kDone);
+  }
+  EXPECT_EQ(Access::free_buffers(sender), 6u);
+  for (int i = 0; i < 4; ++i) ports[1]->poll();
+  ASSERT_EQ(at(1).messages.size(), 24u);
+  for (size_t i = 0; i < 24; ++i)
+    EXPECT_EQ(at(1).messages[i].data, std::vector<std::byte>(300, static_cast<std::byte>(i)));
+  // The next one does not fit into the second buffer; both have come back.
+  ASSERT_EQ(sender.send(tagged(0), data.data(), 1000), Answer::kDone);
+  EXPECT_EQ(Access::free_buffers(sender), 7u);
+  // A long one takes its own, and what comes after it does not go before it.
+  std::vector<std::byte> large(6000);
+  ASSERT_EQ(sender.send(tagged(1), large.data(), large.size()), Answer::kDone);
+  ASSERT_EQ(sender.send(tagged(2), data.data(), 1000), Answer::kDone);
+  EXPECT_EQ(Access::free_buffers(sender), 4u);
+  for (int i = 0; i < 4; ++i) ports[1]->poll();
+  ASSERT_EQ(at(1).messages.size(), 27u);
+  EXPECT_EQ(at(1).messages[25].data.size(), 6000u);
+  EXPECT_EQ(at(1).messages[26].tag, 2);
+}
+
 TEST(BufferPool, ShortMessagesTakeTheNewestLongOnesTheOldest) {
   std::vector<std::byte> memory(8 * 1024);
   BufferPool pool(memory.data(), 8, 1024);
@@ -240,6 +265,18 @@ TEST_F(Pair, ABulkMessageLiesInABufferThatExists) {
   publish(next(), 0, control(Form::kBulk, 1));
   expect_lost("bulk buffer");
 }
+TEST_F(Pair, AMessageThatBeginsInsideABufferEndsThere) {
+  const BulkFirst head{100, 0, 0, 4032};
+  std::memcpy(next()->payload, &head, sizeof head);
+  publish(next(), 0, control(Form::kBulk, 1));
+  expect_lost("it ends outside");
+}
+TEST_F(Pair, AMessageBeginsInItsBuffer) {
+  const BulkFirst head{100, 0, 7, UINT32_MAX - 50};
+  std::memcpy(next()->payload, &head, sizeof head);
+  publish(next(), 0, control(Form::kBulk, 1));
+  expect_lost("it begins outside");
+}
 TEST_F(Pair, ABufferIsCutIntoEqualPieces) {
   const BulkFirst head{5000, 0, 0};
   std::memcpy(next()->payload, &head, sizeof head);
@@ -267,7 +304,7 @@ TEST_F(Pair, CreditBeyondWhatWasSentIsALie) {
     EXPECT_NE(fresh.failure(), nullptr);
     credit->lines = 0;
   }
-  credit->buffers = 2;
+  credit->pieces = 2;
   std::vector<std::byte> data(16384);
   Sender fresh = ports[0]->sender(1);
   EXPECT_EQ(fresh.send(tagged(0), data.data(), 3000), Answer::kDone);  // there is room: nobody asks

@@ -18,6 +18,7 @@ static_assert(Channel<Sender>);
 namespace {
 
 constexpr size_t kLeastPiece = 4096;
+constexpr size_t kShared = 4;  // messages of at most such a part of a buffer share one
 constexpr size_t kPiecesOfMessage = 2;
 constexpr uint32_t kWarmBytes = 65536;
 constexpr uint32_t kTakesPerTouch = 32;  // a page touched for the first time costs more than to copy it
@@ -75,7 +76,7 @@ Sender::Sender(const SenderParts& parts)
       seq_(first_sequence(parts.generation)),
       mask_(parts.line_count - 1),
       warm_(std::max(1u, kWarmBytes / parts.pool->bytes_each())),
-      held_(new uint32_t[parts.share]),
+      held_(new Held[parts.share]),
       parts_(parts) {
   const size_t following = parts.line_count / 2 - 1;
   frame_limit_ = static_cast<uint32_t>(std::min(kMostFrameBytes, kFirstWithWord + following * kMorePayload));
@@ -83,7 +84,7 @@ Sender::Sender(const SenderParts& parts)
 
 // room_ is 0 until the first send, so that it comes here and the receiver learns of this ring.
 void Sender::open() {
-  open_ = true;
+  known_ = true;
   room_ = parts_.line_count;
   __atomic_store_n(parts_.opened, uint8_t{region::kOpened}, __ATOMIC_RELEASE);
   const uint64_t bit = uint64_t{1} << (parts_.own_section % 64);
@@ -94,7 +95,7 @@ void Sender::open() {
 bool Sender::have_room(uint32_t lines) {
   if (room_ >= lines) return true;
   if (failure_) return false;
-  if (!open_) {
+  if (!known_) {
     open();
   } else {
     refresh();
@@ -116,8 +117,8 @@ uint64_t Sender::timed_credit() {
   const bool timed = ++looks_ < kFirstLooks || looks_ % kEveryLook == 0;
   const int64_t before = timed ? base::now_ns() : 0;
   // SYNC POINT CREDIT (acquire), for bulk buffers.
-  const uint64_t credit = __atomic_load_n(&parts_.credit->buffers, __ATOMIC_ACQUIRE);
-  if (timed && credit != buffers_back_) {
+  const uint64_t credit = __atomic_load_n(&parts_.credit->pieces, __ATOMIC_ACQUIRE);
+  if (timed && credit != pieces_back_) {
     const int64_t took = std::min(base::now_ns() - before, kMostNs);
     distance_ns_ += (took - distance_ns_) / 4;
   }
@@ -126,10 +127,19 @@ uint64_t Sender::timed_credit() {
 
 void Sender::refresh_buffers() {
   const uint64_t credit = timed_credit();
-  if (credit - buffers_back_ > buffers_taken_ - buffers_back_)
-    return close("its credit counts buffers that were never sent");
-  for (; buffers_back_ != credit; ++buffers_back_) parts_.pool->give(held_[buffers_back_ % parts_.share]);
+  if (credit - pieces_back_ > pieces_sent_ - pieces_back_)
+    return close("its credit counts pieces that were never sent");
+  pieces_back_ = credit;
+  for (; buffers_back_ != buffers_taken_ && held(buffers_back_).last <= credit; ++buffers_back_) {
+    if (buffers_back_ + 1 == buffers_taken_) open_ = 0;
+    parts_.pool->give(held(buffers_back_).buffer);
+  }
 }
+
+void Sender::hold(uint32_t buffer) { held(buffers_taken_++) = {buffer, pieces_sent_}; }
+
+// One more has been written into the newest buffer.
+void Sender::count_piece() { held(buffers_taken_ - 1).last = ++pieces_sent_; }
 
 // Reads the receiver's credit, a miss, not for every message; but long before the share is used up: buffers
 // that come back early are still in the cache.
@@ -141,8 +151,9 @@ bool Sender::have_buffers(uint32_t count) {
 Answer Sender::send_slowly(const Envelope& envelope, const void* data, size_t bytes) {
   if (failure_ || bytes > parts_.largest) return Answer::kFailed;
   const auto* from = static_cast<const std::byte*>(data);
-  const Answer answer =
-      bytes <= frame_limit_ ? send_frame(envelope, from, bytes) : send_bulk(envelope, from, bytes);
+  const Answer answer = bytes <= frame_limit_                          ? send_frame(envelope, from, bytes)
+                        : bytes <= parts_.pool->bytes_each() / kShared ? send_packed(envelope, from, bytes)
+                                                                       : send_bulk(envelope, from, bytes);
   if (answer == Answer::kDone) {
     ring_bell();
     return answer;
@@ -186,6 +197,25 @@ void Sender::fill(std::byte* to, const std::byte* from, size_t bytes) const {
   }
 }
 
+// Short ones lie in one buffer, one behind the other. When it is full, its beginning has often come back.
+Answer Sender::send_packed(const Envelope& envelope, const std::byte* data, size_t bytes) {
+  BufferPool& pool = *parts_.pool;
+  const auto room =
+      static_cast<uint32_t>((bytes + region::kLineBytes - 1) / region::kLineBytes * region::kLineBytes);
+  if (!have_room(1)) return Answer::kRetry;
+  if (open_ < room) {
+    refresh_buffers();
+    if (!have_buffers(1)) return Answer::kRetry;
+    hold(pool.take_newest());
+    open_ = pool.bytes_each();
+  }
+  const uint32_t buffer = held(buffers_taken_ - 1).buffer, offset = pool.bytes_each() - open_;
+  fill(pool.at(buffer) + offset, data, bytes);
+  open_ -= room;
+  publish_bulk(envelope, {static_cast<uint32_t>(bytes), envelope.word, buffer, offset}, 1);
+  return Answer::kDone;
+}
+
 // A message goes in pieces, a line each, so that the receiver empties one while we fill the next: a buffer
 // each, or parts of the only buffer; not in smaller ones, because every handing over costs as much as the
 // copy of some KiB.
@@ -198,17 +228,19 @@ Answer Sender::send_bulk(const Envelope& envelope, const std::byte* data, size_t
     return Answer::kRetry;
 
   BufferPool& pool = *parts_.pool;
+  open_ = 0;
   uint32_t buffer = 0;
   for (size_t done = 0; done < bytes; done += piece) {
     const size_t within = done % each;
     if (within == 0) {
       buffer = buffers == 1 ? pool.take_newest() : pool.take_oldest();
-      held_[buffers_taken_++ % parts_.share] = buffer;
+      hold(buffer);
     }
     fill(pool.at(buffer) + within, data + done, std::min(bytes - done, piece));
     if (done == 0) {
-      publish_bulk(envelope, bytes, buffer, cuts);
+      publish_bulk(envelope, {static_cast<uint32_t>(bytes), envelope.word, buffer, 0}, cuts);
     } else {
+      count_piece();
       std::memcpy(next_->payload, &buffer, sizeof buffer);
       publish_more(next_, make_control(0, Form::kMoreBulk, 0, seq_));
       advance(1);
@@ -217,8 +249,8 @@ Answer Sender::send_bulk(const Envelope& envelope, const std::byte* data, size_t
   return Answer::kDone;
 }
 
-void Sender::publish_bulk(const Envelope& envelope, size_t bytes, uint32_t buffer, uint32_t cuts) {
-  const BulkFirst first{static_cast<uint32_t>(bytes), envelope.word, buffer};
+void Sender::publish_bulk(const Envelope& envelope, const BulkFirst& first, uint32_t cuts) {
+  count_piece();
   std::memcpy(next_->payload, &first, sizeof first);
   publish(next_, address_of(envelope), make_control(kind_and_flags(envelope), Form::kBulk, cuts, seq_));
   advance(1);

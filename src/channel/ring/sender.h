@@ -125,12 +125,21 @@ class Sender {
 
   Answer send_slowly(const Envelope& envelope, const void* data, size_t bytes);
   Answer send_frame(const Envelope& envelope, const std::byte* data, size_t bytes);
+  Answer send_packed(const Envelope& envelope, const std::byte* data, size_t bytes);
   Answer send_bulk(const Envelope& envelope, const std::byte* data, size_t bytes);
-  void publish_bulk(const Envelope& envelope, size_t bytes, uint32_t buffer, uint32_t cuts);
+  void publish_bulk(const Envelope& envelope, const BulkFirst& first, uint32_t cuts);
   bool have_room(uint32_t lines);
   bool have_buffers(uint32_t count);
   void refresh();
   void refresh_buffers();
+  void hold(uint32_t buffer);
+  void count_piece();
+  // A buffer that this pair holds, and how many pieces had been sent when it got its last.
+  struct Held {
+    uint32_t buffer;
+    uint64_t last;
+  };
+  Held& held(uint64_t number) { return held_[number % parts_.share]; }
   uint64_t timed_credit();
   void fill(std::byte* to, const std::byte* from, size_t bytes) const;
   void open();
@@ -142,18 +151,20 @@ class Sender {
   uint32_t seq_ = 0;
   uint32_t room_ = 0;
   uint32_t mask_ = 0;
-  bool open_ = false;
+  bool known_ = false;  // to the receiver
   const char* failure_ = nullptr;
 
   // What refills it.
   uint64_t credited_ = 0;     // lines the receiver has given back
   uint32_t frame_limit_ = 0;  // most payload of a frame: at most half a ring
-  // Buffers that this pair holds, in the order of sending: held_[given_back_ .. taken_)
+  // Buffers that this pair holds, in the order of sending: held(buffers_back_) .. held(buffers_taken_ - 1)
   uint64_t buffers_taken_ = 0, buffers_back_ = 0;
+  uint64_t pieces_sent_ = 0, pieces_back_ = 0;
+  uint32_t open_ = 0;  // bytes left in the newest of them, for messages that share it
   uint32_t warm_ = 0;  // hold no more before looking for some that came back
   uint32_t looks_ = 0;
   int64_t distance_ns_ = 0;  // to read a line that the receiver has written, on average
-  std::unique_ptr<uint32_t[]> held_;
+  std::unique_ptr<Held[]> held_;
   SenderParts parts_;
 };
 
