@@ -148,7 +148,7 @@ void to_memory(const Fold& fold, char* memory, const char* packed) {
   std::memcpy(memory + sizeof(int), packed + sizeof(short), sizeof(int));
 }
 
-void one_under_lock(const Fold& fold, char* at, const char* in, char* old) {
+void one_plainly(const Fold& fold, char* at, const char* in, char* old) {
   char before[32];
   to_packed(fold, before, at);
   if (old) std::memcpy(old, before, fold.packed);
@@ -204,12 +204,23 @@ void fold_atomically(const Fold& fold, void* at, const void* in, void* old, size
   }
 }
 
-void fold_under_lock(const Fold& fold, void* at, const void* in, void* old, size_t count) {
+void fold_plainly(const Fold& fold, void* at, const void* in, void* old, size_t count) {
+  if (fold.packed == fold.extent) {
+    const size_t bytes = count * fold.packed;
+    if (old) std::memcpy(old, at, bytes);
+    if (fold.how == How::kNothing) return;
+    if (fold.how == How::kReplace) {
+      std::memmove(at, in, bytes);
+    } else {
+      fold.kernel(in, at, count);
+    }
+    return;
+  }
   char* where = static_cast<char*>(at);
   const char* from = static_cast<const char*>(in);
   char* to = static_cast<char*>(old);
   for (size_t i = 0; i < count; ++i) {
-    one_under_lock(fold, where, from, to);
+    one_plainly(fold, where, from, to);
     where += fold.extent;
     if (from) from += fold.packed;
     if (to) to += fold.packed;
@@ -229,7 +240,7 @@ void swap_atomically(void* at, const void* compare, const void* desired, void* o
   }
 }
 
-void swap_under_lock(void* at, const void* compare, const void* desired, void* old, size_t bytes) {
+void swap_plainly(void* at, const void* compare, const void* desired, void* old, size_t bytes) {
   char before[32];
   std::memcpy(before, at, bytes);
   if (std::memcmp(before, compare, bytes) == 0) std::memcpy(at, desired, bytes);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Combining elements in a window so that each element changes as a whole (MPI 5.0, 12.7.1).
 //
-// Which way is a matter of the element alone, so all who meet at one element go the same way: elements of 1,
-// 2, 4 or 8 bytes at addresses that are multiples of their size by atomic instructions, all others under the
-// accumulate lock of their target (Control::accumulate).
+// Two ways: by atomic instructions, which is possible for elements of 1, 2, 4 or 8 bytes at addresses that
+// are multiples of their size; or plainly, which excludes everybody else meanwhile. Who goes which way:
+// combine.h.
 #pragma once
 
 #include <cstddef>
@@ -38,12 +38,12 @@ inline bool by_processor(const Fold& fold, const void* at) {
 }
 
 // `count` elements in a row at `at` are combined with the packed operands `in` (not read by kNothing); what
-// was there before goes to `old`, packed, unless nullptr. by_processor() decides between the two.
+// was there before goes to `old`, packed, unless nullptr. The first REQUIRES by_processor().
 void fold_atomically(const Fold& fold, void* at, const void* in, void* old, size_t count);
-void fold_under_lock(const Fold& fold, void* at, const void* in, void* old, size_t count);
+void fold_plainly(const Fold& fold, void* at, const void* in, void* old, size_t count);
 
 // Writes `desired` where `compare` is; `old` gets what was there. One element of `bytes` bytes.
 void swap_atomically(void* at, const void* compare, const void* desired, void* old, size_t bytes);
-void swap_under_lock(void* at, const void* compare, const void* desired, void* old, size_t bytes);
+void swap_plainly(void* at, const void* compare, const void* desired, void* old, size_t bytes);
 
 }  // namespace vicinity::rma

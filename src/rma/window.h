@@ -7,6 +7,7 @@
 // said when the window was made, so that nothing which they write later can lead us astray.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <vector>
@@ -93,6 +94,13 @@ struct Window : object::Window {
   uint32_t breaths = 0;      // see breathe()
   Info* info = nullptr;      // what MPI_Win_get_info tells
 
+  // Who combines elements how: combine.h.
+  Pact* pact = nullptr;             // nullptr: nobody else maps our part, nor we another's
+  uint32_t sharers = 0;             // members who have the pact in common
+  std::atomic<bool> in_turn{true};  // we take the accumulate lock for every accumulate
+  std::atomic<bool> all_in_turn{true};
+  uint64_t stretch = 0;  // bytes to combine before others have a turn
+
   region::Mapping mapping;   // memory shared with co-resident members
   void* owned = nullptr;     // memory of our own, from the heap
   std::unique_ptr<Control> own_control;
@@ -125,7 +133,7 @@ inline Status begin_access(Peer& peer) {
   Window& window = *peer.window;
   if (!window.open_all && !peer.open) [[unlikely]]
     return no_epoch(peer);
-  window.fence_used = true;
+  __atomic_store_n(&window.fence_used, true, __ATOMIC_RELAXED);  // maybe by several threads
   return kOk;
 }
 
