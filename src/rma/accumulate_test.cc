@@ -56,7 +56,7 @@ void expect_same(MPI_Op op, MPI_Datatype handle) {
   ASSERT_EQ(fold.extent, type.extent) << type.name;
   const std::vector<char> before = sample(type, 3), operand = sample(type, 5);
   std::vector<char> expected = before;
-  if (fold.kernel) fold.kernel(operand.data(), expected.data(), 2);
+  if (fold.kernel()) fold.kernel()(operand.data(), expected.data(), 2);
   if (fold.how == How::kReplace) std::memcpy(expected.data(), operand.data(), expected.size());
   std::vector<char> in(64), want(64), packed(64), old(64), old_want(64);
   object::pack(operand.data(), 2, type, in.data());
@@ -69,6 +69,14 @@ void expect_same(MPI_Op op, MPI_Datatype handle) {
     (plain ? fold_plainly : fold_atomically)(fold, memory, in.data(), old.data(), 2);
     object::pack(memory, 2, type, packed.data());
     EXPECT_EQ(packed, want) << type.name << (plain ? " plainly" : " by instruction");
+    EXPECT_EQ(old, old_want) << type.name;
+    if (!by_processor(fold, memory)) continue;
+    std::memcpy(memory, before.data(), before.size());
+    for (size_t i = 0; i < 2; ++i)
+      (plain ? fold_word_plainly : fold_word_atomically)(fold, memory + i * fold.extent, &in[i * fold.packed],
+                                                         &old[i * fold.packed]);
+    object::pack(memory, 2, type, packed.data());
+    EXPECT_EQ(packed, want) << type.name << (plain ? " plainly" : " by instruction") << ", word by word";
     EXPECT_EQ(old, old_want) << type.name;
   }
 }

@@ -49,6 +49,7 @@ bool inherit(Window& window, Control& control, From from) {
 
 inline bool take_turn(const Peer& target, From from) {
   Window& window = *target.window;
+  note_stores(window);
   if (try_accumulate(*target.control, window.rank)) [[likely]]
     return true;
   return wait_for_turn(window, *target.control, from);
@@ -79,10 +80,26 @@ bool go_in_turn(Window& window) {
   return true;
 }
 
-bool combine(const Peer& target, const Fold& fold, char* at, const char* in, char* old, size_t count,
-             From from) {
+bool combine_word(const Peer& target, const Fold& fold, char* at, const char* in, char* old, From from) {
   Window& window = *target.window;
   if (alone(target)) {
+    note_stores(window);
+    fold_word_plainly(fold, at, in, old);
+  } else if (!goes_in_turn(window)) {
+    fold_word_atomically(fold, at, in, old);
+  } else {
+    if (!take_turn(target, from)) return false;
+    (everybody_in_turn(window) ? fold_word_plainly : fold_word_atomically)(fold, at, in, old);
+    end_accumulate(*target.control);
+  }
+  return true;
+}
+
+bool combine_many(const Peer& target, const Fold& fold, char* at, const char* in, char* old, size_t count,
+                  From from) {
+  Window& window = *target.window;
+  if (alone(target)) {
+    note_stores(window);
     fold_plainly(fold, at, in, old, count);
     return true;
   }
@@ -109,6 +126,7 @@ bool swap(const Peer& target, char* at, const char* compare, const char* desired
           From from) {
   Window& window = *target.window;
   if (alone(target)) {
+    note_stores(window);
     swap_plainly(at, compare, desired, old, bytes);
     return true;
   }

@@ -40,8 +40,14 @@ inline bool goes_in_turn(Window& window) {
 
 // Combines `count` elements at `at`, in the part of `target`, the way that fits. False: the accumulate lock
 // could not be had, because a process stands still with it.
-bool combine(const Peer& target, const Fold& fold, char* at, const char* in, char* old, size_t count,
-             From from);
+bool combine_word(const Peer& target, const Fold& fold, char* at, const char* in, char* old, From from);
+bool combine_many(const Peer& target, const Fold& fold, char* at, const char* in, char* old, size_t count,
+                  From from);
+inline bool combine(const Peer& target, const Fold& fold, char* at, const char* in, char* old, size_t count,
+                    From from) {
+  if (count == 1 && by_processor(fold, at)) return combine_word(target, fold, at, in, old, from);
+  return combine_many(target, fold, at, in, old, count, from);
+}
 bool swap(const Peer& target, char* at, const char* compare, const char* desired, char* old, size_t bytes,
           From from);
 

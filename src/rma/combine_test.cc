@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The three stages of a window. "Processes" are threads here, each with a window of its own over one Control and
-// one Pact. No update is lost, whatever is mixed; and the lock of a dead process goes to whoever needs it.
+// The three stages of a window. "Processes" are threads here, each with a window of its own over one Control
+// and one Pact. No update is lost, whatever is mixed; the lock of a dead process goes to whoever needs it.
 #include "rma/combine.h"
 
 #include <gtest/gtest.h>

@@ -60,7 +60,7 @@ class Dense {
   char* at_ = nullptr;
 };
 
-Status combined(bool done, const Peer& peer) {
+inline Status combined(bool done, const Peer& peer) {
   return done ? kOk : refused(peer, {MPI_ERR_PROC_ABORTED, 0, 0, 0});
 }
 
@@ -148,15 +148,17 @@ inline char* run_of(const Peer& peer, const Call& call, uint64_t* bytes) {
   return mapped_at(peer, call.disp, type.true_lb, *bytes);
 }
 
-Status combine_run(const Peer& peer, const Call& call, const Fold& fold, char* at, uint64_t bytes) {
+inline Status combine_run(const Peer& peer, const Call& call, const Fold& fold, char* at, uint64_t bytes) {
   if (fold.how == How::kNothing && !call.result_type) return kOk;
   const char* in = call.type ? static_cast<char*>(object::data_start(call.origin, *call.type)) : nullptr;
   char* old =
       call.result_type ? static_cast<char*>(object::data_start(call.result, *call.result_type)) : nullptr;
-  return combined(combine(peer, fold, at, in, old, bytes / fold.packed, From::kEntry), peer);
+  const size_t count = bytes == fold.packed ? 1 : bytes / fold.packed;  // divisions are slow
+  return combined(combine(peer, fold, at, in, old, count, From::kEntry), peer);
 }
 
-Status accumulate_anyhow(const Call& call, Peer& peer, Operation** visible) {
+[[gnu::noinline]] Status accumulate_anyhow(const Call& call, Peer& peer, Operation** visible) {
+  std::lock_guard hold(base::engine_lock);  // the doors do not
   Range range;
   VICINITY_TRY(check_range(peer, call.disp, call.target_count, call.target_type, &range));
   if (call.type) VICINITY_TRY(check_amounts(call.count, *call.type, range.bytes, "origin"));
@@ -172,7 +174,8 @@ Status accumulate_anyhow(const Call& call, Peer& peer, Operation** visible) {
 }
 
 // As access() in entry_access.cc.
-Status accumulate(const Call& call, int rank, object::Window& win, Operation** visible) {
+[[gnu::always_inline]] inline Status accumulate(const Call& call, int rank, object::Window& win,
+                                                Operation** visible) {
   Peer* peer = nullptr;
   VICINITY_TRY(find_peer(of(win), rank, &peer));
   if (!peer) return kOk;
@@ -182,7 +185,6 @@ Status accumulate(const Call& call, int rank, object::Window& win, Operation** v
   char* at = run_of(*peer, call, &bytes);
   if (at && make_fold(call.op, call.target_type.basic, &fold) && !fold.split()) [[likely]]
     return combine_run(*peer, call, fold, at, bytes);
-  std::lock_guard hold(base::engine_lock);
   return accumulate_anyhow(call, *peer, visible);
 }
 

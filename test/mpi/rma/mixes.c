@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elements are combined as a whole whatever meets at them (MPI 5.0, 12.7.1): one at a time, thousands in a row,
-// strided, fetched, swapped; under locks of all kinds, in every flavour, with and without a granularity.
+// Elements are combined as a whole whatever meets at them (MPI 5.0, 12.7.1): one at a time, thousands in a
+// row, strided, fetched, swapped; under locks of all kinds, in every flavour, with and without a granularity.
 #include "rma/windows.h"
 
 enum { kElements = 3000, kRounds = 60 };
@@ -34,7 +34,8 @@ static void some_update(Window* w, MPI_Datatype third) {
   switch (kind) {
     case 0:
     case 1:
-      OK(MPI_Accumulate(ones, many, MPI_LONG_LONG, 0, at(w, 0, 8 * place), many, MPI_LONG_LONG, MPI_SUM, w->win));
+      OK(MPI_Accumulate(ones, many, MPI_LONG_LONG, 0, at(w, 0, 8 * place), many, MPI_LONG_LONG, MPI_SUM,
+                        w->win));
       return note(place, many, 1);
     case 2:
       OK(MPI_Get_accumulate(ones, many, MPI_LONG_LONG, old, many, MPI_LONG_LONG, 0, at(w, 0, 8 * place), many,
@@ -101,7 +102,8 @@ static void mix(Window* w) {
   expect_all(w);
   OK(MPI_Win_fence(0, w->win));
   for (int i = 0; i < kRounds; i++) {
-    OK(MPI_Accumulate(ones, kElements, MPI_LONG_LONG, 0, at(w, 0, 0), kElements, MPI_LONG_LONG, MPI_SUM, w->win));
+    OK(MPI_Accumulate(ones, kElements, MPI_LONG_LONG, 0, at(w, 0, 0), kElements, MPI_LONG_LONG, MPI_SUM,
+                      w->win));
     OK(MPI_Accumulate(ones, 1, MPI_LONG_LONG, 0, at(w, 0, 0), 1, MPI_LONG_LONG, MPI_SUM, w->win));
     note(0, kElements, 1);
     note(0, 1, 1);
