@@ -59,7 +59,10 @@ FLAGS = {
                "abi_set_fortran_info abi_get_fortran_booleans abi_set_fortran_booleans "
                "session_call_errhandler get_hw_resource_info".split(),
     "unlocked": "finalize comm_rank comm_size comm_remote_size comm_test_inter get_count get_elements "
-                "get_elements_x test_cancelled abort session_finalize".split(),
+                "get_elements_x test_cancelled abort session_finalize "
+                # These take the engine lock only where the memory is not mapped here.
+                "put get accumulate get_accumulate fetch_and_op compare_and_swap win_flush win_flush_all "
+                "win_flush_local win_flush_local_all".split(),
     "raw": "op_create type_get_contents type_get_envelope pcontrol wtime wtick".split(),
     "named": "comm_get_name type_get_name".split(),
 }

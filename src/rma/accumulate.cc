@@ -71,6 +71,7 @@ bool integer(Basic basic) { return basic >= Basic::kI8 && basic <= Basic::kU64; 
 How instruction(const Op& op, Basic basic) {
   const MPI_Op handle = object::handle_of(op);
   if (handle == MPI_SUM && integer(basic)) return How::kAdd;
+  if (handle == MPI_SUM && (basic == Basic::kF64 || basic == Basic::kF32)) return How::kSumOfReals;
   if (handle == MPI_BAND) return How::kAnd;
   if (handle == MPI_BOR) return How::kOr;
   if (handle == MPI_BXOR) return How::kXor;
@@ -84,22 +85,56 @@ T load(const void* from) {
   return value;
 }
 
-// One word changed by the kernel, again and again until nobody has interfered.
-template <class T>
-T by_kernel(object::Kernel kernel, T* at, const void* in) {
-  T seen = __atomic_load_n(at, __ATOMIC_RELAXED);
-  for (;;) {
-    T next = seen;
-    kernel(in, &next, 1);
-    if (__atomic_compare_exchange_n(at, &seen, next, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return seen;
+template <class T, class Real>
+T sum_of_reals(T word, const char* in) {
+  if constexpr (sizeof(T) != sizeof(Real)) {
+    return word;  // does not happen
+  } else {
+    return std::bit_cast<T>(load<Real>(in) + std::bit_cast<Real>(word));
   }
 }
 
+// What a word becomes.
 template <class T>
-T change(const Fold& fold, T* at, const char* in) {
+inline T next_of(const Fold& fold, T word, const char* in) {
   switch (fold.how) {
     case How::kKernel:
-      return by_kernel(fold.kernel, at, in);
+      fold.kernel()(in, &word, 1);
+      return word;
+    case How::kSumOfReals:
+      return sizeof(T) == 8 ? sum_of_reals<T, double>(word, in) : sum_of_reals<T, float>(word, in);
+    case How::kReplace:
+      return load<T>(in);
+    case How::kNothing:
+      return word;
+    case How::kAdd:
+      return static_cast<T>(word + load<T>(in));
+    case How::kAnd:
+      return static_cast<T>(word & load<T>(in));
+    case How::kOr:
+      return static_cast<T>(word | load<T>(in));
+    case How::kXor:
+      return static_cast<T>(word ^ load<T>(in));
+  }
+  return word;
+}
+
+// One word is changed again and again until nobody has interfered.
+template <class T>
+inline T change_by_swaps(const Fold& fold, T* at, const char* in) {
+  T seen = __atomic_load_n(at, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(at, &seen, next_of(fold, seen, in), true, __ATOMIC_SEQ_CST,
+                                      __ATOMIC_RELAXED)) {
+  }
+  return seen;
+}
+
+template <class T>
+inline T change(const Fold& fold, T* at, const char* in) {
+  switch (fold.how) {
+    case How::kKernel:
+    case How::kSumOfReals:
+      return change_by_swaps(fold, at, in);
     case How::kReplace:
       return __atomic_exchange_n(at, load<T>(in), __ATOMIC_SEQ_CST);
     case How::kNothing:
@@ -114,6 +149,34 @@ T change(const Fold& fold, T* at, const char* in) {
       return __atomic_fetch_xor(at, load<T>(in), __ATOMIC_SEQ_CST);
   }
   return T{};
+}
+
+template <class T>
+inline void change_one(const Fold& fold, void* at, const void* in, void* old, bool plainly) {
+  T* word = static_cast<T*>(at);
+  const char* from = static_cast<const char*>(in);
+  T seen;
+  if (plainly) {
+    // Never torn, as its owner may look at any time.
+    seen = __atomic_load_n(word, __ATOMIC_RELAXED);
+    __atomic_store_n(word, next_of(fold, seen, from), __ATOMIC_RELAXED);
+  } else {
+    seen = change(fold, word, from);
+  }
+  if (old) std::memcpy(old, &seen, sizeof seen);
+}
+
+inline void change_word(const Fold& fold, void* at, const void* in, void* old, bool plainly) {
+  switch (fold.packed) {
+    case 1:
+      return change_one<uint8_t>(fold, at, in, old, plainly);
+    case 2:
+      return change_one<uint16_t>(fold, at, in, old, plainly);
+    case 4:
+      return change_one<uint32_t>(fold, at, in, old, plainly);
+    default:
+      return change_one<uint64_t>(fold, at, in, old, plainly);
+  }
 }
 
 template <class T>
@@ -148,7 +211,7 @@ void to_memory(const Fold& fold, char* memory, const char* packed) {
   std::memcpy(memory + sizeof(int), packed + sizeof(short), sizeof(int));
 }
 
-void one_under_lock(const Fold& fold, char* at, const char* in, char* old) {
+void one_plainly(const Fold& fold, char* at, const char* in, char* old) {
   char before[32];
   to_packed(fold, before, at);
   if (old) std::memcpy(old, before, fold.packed);
@@ -157,7 +220,7 @@ void one_under_lock(const Fold& fold, char* at, const char* in, char* old) {
   Element operand, value;
   to_memory(fold, operand.bytes, in);
   to_memory(fold, value.bytes, before);
-  fold.kernel(operand.bytes, value.bytes, 1);
+  fold.kernel()(operand.bytes, value.bytes, 1);
   char after[32];
   to_packed(fold, after, value.bytes);
   to_memory(fold, at, after);
@@ -173,20 +236,23 @@ void swap_word(void* at, const void* compare, const void* desired, void* old) {
 
 }  // namespace
 
-bool make_fold(const Op& op, Basic basic, Fold* fold) {
+std::atomic<uint32_t> detail::fold_kinds[kOps][kBasics];
+
+bool detail::find_fold_kind(const Op& op, Basic basic, FoldKind* kind) {
   if (!op.predefined()) return false;
   const Bytes bytes = bytes_of(basic);
   if (bytes.packed == 0) return false;
-  *fold = Fold{.basic = basic, .packed = bytes.packed, .extent = bytes.extent};
+  *kind = FoldKind{.basic = basic, .packed = bytes.packed, .extent = bytes.extent};
   const MPI_Op handle = object::handle_of(op);
   if (handle == MPI_NO_OP || handle == MPI_REPLACE) {
-    fold->how = handle == MPI_NO_OP ? How::kNothing : How::kReplace;
-    return true;
+    kind->how = handle == MPI_NO_OP ? How::kNothing : How::kReplace;
+  } else {
+    if (!object::kernel(op, basic)) return false;
+    kind->how = instruction(op, basic);
   }
-  fold->kernel = object::kernel(op, basic);
-  // Kernels stay where an element is larger than a word; a word has an instruction for some of them.
-  fold->how = instruction(op, basic);
-  return fold->kernel != nullptr;
+  fold_kinds[op.handle][static_cast<size_t>(basic)].store(std::bit_cast<uint32_t>(*kind),
+                                                          std::memory_order_relaxed);
+  return true;
 }
 
 void fold_atomically(const Fold& fold, void* at, const void* in, void* old, size_t count) {
@@ -204,12 +270,30 @@ void fold_atomically(const Fold& fold, void* at, const void* in, void* old, size
   }
 }
 
-void fold_under_lock(const Fold& fold, void* at, const void* in, void* old, size_t count) {
+void fold_word_atomically(const Fold& fold, void* at, const void* in, void* old) {
+  change_word(fold, at, in, old, false);
+}
+void fold_word_plainly(const Fold& fold, void* at, const void* in, void* old) {
+  change_word(fold, at, in, old, true);
+}
+
+void fold_plainly(const Fold& fold, void* at, const void* in, void* old, size_t count) {
+  if (fold.packed == fold.extent) {
+    const size_t bytes = count * fold.packed;
+    if (old) std::memcpy(old, at, bytes);
+    if (fold.how == How::kNothing) return;
+    if (fold.how == How::kReplace) {
+      std::memmove(at, in, bytes);
+    } else {
+      fold.kernel()(in, at, count);
+    }
+    return;
+  }
   char* where = static_cast<char*>(at);
   const char* from = static_cast<const char*>(in);
   char* to = static_cast<char*>(old);
   for (size_t i = 0; i < count; ++i) {
-    one_under_lock(fold, where, from, to);
+    one_plainly(fold, where, from, to);
     where += fold.extent;
     if (from) from += fold.packed;
     if (to) to += fold.packed;
@@ -229,7 +313,7 @@ void swap_atomically(void* at, const void* compare, const void* desired, void* o
   }
 }
 
-void swap_under_lock(void* at, const void* compare, const void* desired, void* old, size_t bytes) {
+void swap_plainly(void* at, const void* compare, const void* desired, void* old, size_t bytes) {
   char before[32];
   std::memcpy(before, at, bytes);
   if (std::memcmp(before, compare, bytes) == 0) std::memcpy(at, desired, bytes);

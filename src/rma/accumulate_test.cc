@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every operation on every kind of element, by instruction and under the lock, against the plain kernels; and
+// Every operation on every kind of element, by instruction and plainly, against the plain kernels; and
 // that threads lose no update.
 #include "rma/accumulate.h"
 
@@ -20,11 +20,12 @@ Fold fold_of(MPI_Op op, MPI_Datatype type) {
   return fold;
 }
 
-const MPI_Op kOps[] = {MPI_SUM, MPI_MIN,  MPI_MAX, MPI_PROD, MPI_BAND,   MPI_BOR,    MPI_BXOR,
+const MPI_Op kOps[] = {MPI_SUM,  MPI_MIN, MPI_MAX,  MPI_PROD,   MPI_BAND,   MPI_BOR,     MPI_BXOR,
                        MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
-const MPI_Datatype kTypes[] = {MPI_INT8_T,  MPI_UINT16_T, MPI_INT32_T,   MPI_UINT64_T,        MPI_FLOAT,
-                               MPI_DOUBLE,  MPI_BYTE,     MPI_C_BOOL,    MPI_C_DOUBLE_COMPLEX, MPI_2INT,
-                               MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_LONG_INT};
+const MPI_Datatype kTypes[] = {
+    MPI_INT8_T,    MPI_UINT16_T,   MPI_INT32_T,     MPI_UINT64_T,         MPI_FLOAT,
+    MPI_DOUBLE,    MPI_BYTE,       MPI_C_BOOL,      MPI_C_DOUBLE_COMPLEX, MPI_2INT,
+    MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_LONG_INT};
 
 // Two elements of `type` in memory, with small positive values in every part.
 std::vector<char> sample(const object::Datatype& type, int seed) {
@@ -55,19 +56,27 @@ void expect_same(MPI_Op op, MPI_Datatype handle) {
   ASSERT_EQ(fold.extent, type.extent) << type.name;
   const std::vector<char> before = sample(type, 3), operand = sample(type, 5);
   std::vector<char> expected = before;
-  if (fold.kernel) fold.kernel(operand.data(), expected.data(), 2);
+  if (fold.kernel()) fold.kernel()(operand.data(), expected.data(), 2);
   if (fold.how == How::kReplace) std::memcpy(expected.data(), operand.data(), expected.size());
   std::vector<char> in(64), want(64), packed(64), old(64), old_want(64);
   object::pack(operand.data(), 2, type, in.data());
   object::pack(expected.data(), 2, type, want.data());
   object::pack(before.data(), 2, type, old_want.data());
   alignas(64) char memory[128];
-  for (bool lock : {true, false}) {
+  for (bool plain : {true, false}) {
     std::memcpy(memory, before.data(), before.size());
-    if (!lock && !by_processor(fold, memory)) continue;
-    (lock ? fold_under_lock : fold_atomically)(fold, memory, in.data(), old.data(), 2);
+    if (!plain && !by_processor(fold, memory)) continue;
+    (plain ? fold_plainly : fold_atomically)(fold, memory, in.data(), old.data(), 2);
     object::pack(memory, 2, type, packed.data());
-    EXPECT_EQ(packed, want) << type.name << (lock ? " under lock" : " by instruction");
+    EXPECT_EQ(packed, want) << type.name << (plain ? " plainly" : " by instruction");
+    EXPECT_EQ(old, old_want) << type.name;
+    if (!by_processor(fold, memory)) continue;
+    std::memcpy(memory, before.data(), before.size());
+    for (size_t i = 0; i < 2; ++i)
+      (plain ? fold_word_plainly : fold_word_atomically)(fold, memory + i * fold.extent, &in[i * fold.packed],
+                                                         &old[i * fold.packed]);
+    object::pack(memory, 2, type, packed.data());
+    EXPECT_EQ(packed, want) << type.name << (plain ? " plainly" : " by instruction") << ", word by word";
     EXPECT_EQ(old, old_want) << type.name;
   }
 }
@@ -89,7 +98,7 @@ TEST(Accumulate, ShortIntHasAHole) {
   const Fold fold = fold_of(MPI_MINLOC, MPI_SHORT_INT);
   ASSERT_TRUE(fold.split());
   EXPECT_FALSE(by_processor(fold, memory));
-  fold_under_lock(fold, memory, in, old, 2);
+  fold_plainly(fold, memory, in, old, 2);
   EXPECT_EQ(memory[0].value, 4);
   EXPECT_EQ(memory[0].place, 9);
   EXPECT_EQ(memory[1].value, 2);
@@ -133,7 +142,7 @@ TEST(Accumulate, SwapsOnlyWhatIsEqual) {
     swap_atomically(memory, seven, nine, old, bytes);
     EXPECT_EQ(old[0], 7);
     EXPECT_EQ(memory[0], 9);
-    swap_under_lock(memory, nine, seven, old, bytes);
+    swap_plainly(memory, nine, seven, old, bytes);
     EXPECT_EQ(old[0], 9);
     EXPECT_EQ(memory[0], 7);
   }

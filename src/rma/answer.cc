@@ -3,19 +3,15 @@
 // have to wait for room in the channel.
 #include "rma/answer.h"
 
-#include <sched.h>
-
 #include <cstring>
 #include <memory>
 #include <new>
 
-#include "base/clock.h"
+#include "rma/combine.h"
 #include "rma/runs.h"
 
 namespace vicinity::rma {
 namespace {
-
-constexpr int64_t kPatience = 5'000'000'000;  // ns for an accumulate lock, which is held for microseconds
 
 struct Parcel : peer::Pending {
   std::unique_ptr<char[]> body;
@@ -118,7 +114,8 @@ int perform(Peer& peer, const Demand& access, const Fold& fold, char* old) {
     case What::kAccumulate:
     case What::kFetch:
       done = each_piece(window, access, [&](char* at, uint64_t bytes) {
-        if (!combine(window.self(), fold, at, access.data_bytes ? in : nullptr, old, bytes / fold.packed))
+        if (!combine(window.self(), fold, at, access.data_bytes ? in : nullptr, old, bytes / fold.packed,
+                     From::kProgress))
           return false;
         in += bytes;
         if (old) old += bytes;
@@ -127,7 +124,7 @@ int perform(Peer& peer, const Demand& access, const Fold& fold, char* old) {
       break;
     case What::kSwap:
       done = each_piece(window, access, [&](char* at, uint64_t bytes) {
-        return swap(window.self(), at, in, in + bytes, old, bytes);
+        return swap(window.self(), at, in, in + bytes, old, bytes, From::kProgress);
       });
       break;
   }
@@ -145,21 +142,6 @@ const char* dissect(const char* body, size_t bytes, Demand* access) {
   access->data_bytes = bytes - runs;
   if (!total_of(access->runs, access->head.runs, &access->total)) return "a run of bytes is empty or endless";
   return nullptr;
-}
-
-// Patience for a lock that is held for less than a microsecond, by somebody who may have lost the core. We
-// may be inside progress, so nothing else can be done meanwhile.
-bool take_accumulate(const Peer& target) {
-  Control& control = *target.control;
-  const int rank = target.window->rank;
-  for (int i = 0; i < 64; ++i)
-    if (try_accumulate(control, rank)) return true;
-  const int64_t end = base::now_ns() + kPatience;
-  while (base::now_ns() < end) {
-    if (try_accumulate(control, rank)) return true;
-    sched_yield();
-  }
-  return false;
 }
 
 }  // namespace
@@ -195,28 +177,6 @@ const char* on_access(Peer& peer, uint32_t id, const char* body, size_t bytes) {
   send(peer, envelope(Packet::kAnswer, peer.window->comm->context, id), answer.data(), answer.size());
   spare = std::move(answer);
   return nullptr;
-}
-
-bool combine(const Peer& target, const Fold& fold, char* at, const char* in, char* old, size_t count) {
-  if (by_processor(fold, at)) {
-    fold_atomically(fold, at, in, old, count);
-    return true;
-  }
-  if (!take_accumulate(target)) return false;
-  fold_under_lock(fold, at, in, old, count);
-  end_accumulate(*target.control);
-  return true;
-}
-
-bool swap(const Peer& target, char* at, const char* compare, const char* desired, char* old, size_t bytes) {
-  if (bytes <= 8 && reinterpret_cast<uintptr_t>(at) % bytes == 0) {
-    swap_atomically(at, compare, desired, old, bytes);
-    return true;
-  }
-  if (!take_accumulate(target)) return false;
-  swap_under_lock(at, compare, desired, old, bytes);
-  end_accumulate(*target.control);
-  return true;
 }
 
 }  // namespace vicinity::rma

@@ -2,8 +2,9 @@
 // Making a window and taking it apart (MPI 5.0, 12.2).
 //
 // All members tell each other their sizes and units. Those who are co-resident then try to get memory that
-// all of them map: first one Control for each, then, for MPI_Win_allocate and its sibling, the parts of the
-// window. What does not work out is left to messages, except that MPI_Win_allocate_shared must work.
+// all of them map: first a Pact and one Control for each, then, for MPI_Win_allocate and its sibling, the
+// parts of the window. What does not work out is left to messages, except that MPI_Win_allocate_shared must
+// work.
 #include <cstdlib>
 #include <cstring>
 
@@ -63,7 +64,7 @@ Status greatest(Communicator& comm, int64_t mine, int64_t* all) {
 
 // Parts follow each other without gaps in MPI_Win_allocate_shared, unless asked for otherwise (12.2.3).
 Status plan_memory(Making& making) {
-  making.bytes = making.ranks.size() * sizeof(Control);
+  making.bytes = sizeof(Pact) + making.ranks.size() * sizeof(Control);
   making.offsets.resize(making.ranks.size());
   if (!making.allocates()) return kOk;
   bool fits = round_up(&making.bytes, kPage);
@@ -80,9 +81,14 @@ Status plan_memory(Making& making) {
 
 void use_shared(Making& making) {
   Window& window = making.window;
+  if (making.allocates()) {
+    window.pact = window.mapping.at<Pact>(0);
+    window.sharers = static_cast<uint32_t>(making.ranks.size());
+    window.in_turn = window.all_in_turn = false;
+  }
   for (size_t i = 0; i < making.ranks.size(); ++i) {
     Peer& peer = window.peer(making.ranks[i]);
-    peer.control = window.mapping.at<Control>(i * sizeof(Control));
+    peer.control = window.mapping.at<Control>(sizeof(Pact) + i * sizeof(Control));
     if (!making.allocates()) continue;
     peer.base = window.mapping.at<char>(making.offsets[i], peer.size);
     peer.mapped = peer.direct = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Put, MPI_Get and their request forms (MPI 5.0, 12.3).
 #include <cstring>
+#include <mutex>
 
 #include "entry_rma.h"
 #include "p2p/engine.h"
@@ -50,6 +51,7 @@ inline bool moved_at_once(const Peer& peer, const Call& call) {
   const auto size = static_cast<uint64_t>(bytes), begin = static_cast<uint64_t>(at);
   if (size > peer.size || begin > peer.size - size) return false;
   if (call.what == What::kPut) {
+    note_stores(*peer.window);
     move(peer.base + begin, object::data_start(call.buf, call.type), size);
   } else {
     move(object::data_start(call.buf, call.type), peer.base + begin, size);
@@ -60,6 +62,7 @@ inline bool moved_at_once(const Peer& peer, const Call& call) {
 // Memory that we reach, and anything but runs of bytes.
 void move_typed(const Peer& peer, const Call& call, int64_t at) {
   char* there = at_offset(peer, at);
+  note_stores(*peer.window);
   if (call.what == What::kPut) {
     object::copy_typed(call.buf, call.count, call.type, there, call.target_count, call.target_type);
   } else {
@@ -83,23 +86,27 @@ Status send_access(Peer& peer, const Call& call, const Range& range, Operation**
   return kOk;
 }
 
+[[gnu::noinline]] Status access_anyhow(const Call& call, Peer& peer, Operation** visible) {
+  std::lock_guard hold(base::engine_lock);  // the doors do not
+  Range range;
+  VICINITY_TRY(check_range(peer, call.disp, call.target_count, call.target_type, &range));
+  VICINITY_TRY(check_amounts(call.count, call.type, range.bytes, "origin"));
+  if (range.bytes == 0) return kOk;
+  if (!peer.direct) return send_access(peer, call, range, visible);
+  VICINITY_TRY(check_attached(peer, range, call.target_count, call.target_type));
+  move_typed(peer, call, range.at);
+  return kOk;
+}
+
 // `visible`: where the request goes, nullptr when none is wanted. It stays null when all is done.
 Status access(const Call& call, int rank, object::Window& win, Operation** visible) {
-  Window& window = of(win);
   Peer* peer = nullptr;
-  VICINITY_TRY(find_peer(window, rank, &peer));
+  VICINITY_TRY(find_peer(of(win), rank, &peer));
   if (!peer) return kOk;
   VICINITY_TRY(begin_access(*peer));
   if (moved_at_once(*peer, call)) [[likely]]
     return kOk;
-  Range range;
-  VICINITY_TRY(check_range(*peer, call.disp, call.target_count, call.target_type, &range));
-  VICINITY_TRY(check_amounts(call.count, call.type, range.bytes, "origin"));
-  if (range.bytes == 0) return kOk;
-  if (!peer->direct) return send_access(*peer, call, range, visible);
-  VICINITY_TRY(check_attached(*peer, range, call.target_count, call.target_type));
-  move_typed(*peer, call, range.at);
-  return kOk;
+  return access_anyhow(call, *peer, visible);
 }
 
 Status access_with_request(const Call& call, int rank, object::Window& win, MPI_Request* request) {

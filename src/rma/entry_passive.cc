@@ -3,6 +3,8 @@
 //
 // The lock of a target whose Control is mapped here is a word that we change ourselves; the target need not
 // do anything. Otherwise the target takes it for us (sink.cc).
+#include <mutex>
+
 #include "channel/ring/line.h"
 #include "entry_rma.h"
 #include "p2p/engine.h"
@@ -88,6 +90,7 @@ Status check_assert(int assert) {
               MPI_MODE_NOCHECK);
 }
 
+// The doors of flushes do not hold the engine lock: nothing is looked up that others change meanwhile.
 // Flushes are for targets in a passive target epoch.
 Status check_passive(const Window& window, const Peer& peer) {
   if (window.access == Access::kLockAll || peer.held != Held::kNot) [[likely]]
@@ -99,12 +102,10 @@ Status check_passive(const Window& window) {
   return fail(MPI_ERR_RMA_SYNC, "no target is locked; flushes are for targets that are");
 }
 
-Status flush_every(Window& window, Status (*flush_one)(Peer&)) {
-  VICINITY_TRY(check_passive(window));
-  channel::ring::full_fence();
-  breathe(window);
+[[gnu::noinline]] Status flush_by_messages(Window& window, Status (*flush_one)(Peer&)) {
+  std::lock_guard hold(base::engine_lock);
   Status first;
-  for (int rank = 0; window.by_messages && rank < window.count; ++rank) {
+  for (int rank = 0; rank < window.count; ++rank) {
     Peer& peer = window.peer(rank);
     if (peer.direct || (!window.open_all && !peer.open)) continue;
     const Status status = flush_one(peer);
@@ -113,15 +114,27 @@ Status flush_every(Window& window, Status (*flush_one)(Peer&)) {
   return first;
 }
 
+Status flush_every(Window& window, Status (*flush_one)(Peer&)) {
+  VICINITY_TRY(check_passive(window));
+  fence_stores(window);
+  breathe(window);
+  return window.by_messages ? flush_by_messages(window, flush_one) : kOk;
+}
+
+[[gnu::noinline]] Status flush_by_messages(Peer& peer, Status (*flush_one)(Peer&)) {
+  std::lock_guard hold(base::engine_lock);
+  return flush_one(peer);
+}
+
 Status flush_rank(object::Window& win, int rank, Status (*flush_one)(Peer&)) {
   Window& window = of(win);
   Peer* peer = nullptr;
   VICINITY_TRY(find_peer(window, rank, &peer));
   if (!peer) return kOk;
   VICINITY_TRY(check_passive(window, *peer));
-  channel::ring::full_fence();
+  fence_stores(window);
   breathe(window);
-  return peer->direct ? kOk : flush_one(*peer);
+  return peer->direct ? kOk : flush_by_messages(*peer, flush_one);
 }
 
 Status lock_every(Window& window, bool unchecked) {
@@ -174,7 +187,7 @@ Status win_lock(int lock_type, int rank, int assert, object::Window& win) {
   } else {
     window.null_held = true;
   }
-  window.access = Access::kLock;
+  if (window.access != Access::kLock) window.access = Access::kLock;  // other threads may read it
   ++window.locks;
   return kOk;
 }

@@ -2,6 +2,7 @@
 // What may be done when, and the words for what may not.
 #include <cinttypes>
 #include <iterator>
+#include <mutex>
 
 #include "p2p/engine.h"
 #include "rma/window.h"
@@ -55,6 +56,11 @@ bool inside(const Window& window, int64_t at, uint64_t bytes) {
     address += here, bytes -= here;
     if (after->first != address) return false;
   }
+}
+
+void look_around() {
+  std::lock_guard hold(base::engine_lock);
+  base::look();
 }
 
 bool is_gone(const Peer& peer) { return p2p::engine().is_lost(peer.proc); }

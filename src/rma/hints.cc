@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Info keys of windows: what they may say and what is assumed without them. Only no_locks, the alignment and
-// alloc_shared_noncontig change what we do: elements are combined atomically and in order at any rate.
+// Info keys of windows: what they may say and what is assumed without them. Only no_locks, the alignment,
+// the granularity and alloc_shared_noncontig change what we do: elements are combined atomically and in order
+// at any rate.
 #include "rma/hints.h"
 
 #include <cstdlib>
@@ -10,6 +11,8 @@ namespace vicinity::rma {
 namespace {
 
 constexpr const char* kAlignment = "mpi_minimum_memory_alignment";
+constexpr const char* kGranularity = "mpi_accumulate_granularity";
+constexpr uint64_t kStretch = 32768;  // long enough that taking the lock costs little
 
 enum class Values { kTruth, kOrdering, kOps, kNumber };
 struct Key {
@@ -21,7 +24,7 @@ constexpr Key kKeys[] = {
     {"no_locks", Values::kTruth, "false"},
     {"accumulate_ordering", Values::kOrdering, "rar,raw,war,waw"},
     {"accumulate_ops", Values::kOps, "same_op_no_op"},
-    {"mpi_accumulate_granularity", Values::kNumber, "0"},
+    {kGranularity, Values::kNumber, "0"},
     {"same_size", Values::kTruth, "false"},
     {"same_disp_unit", Values::kTruth, "false"},
     {"alloc_shared_noncontig", Values::kTruth, "false"},
@@ -87,6 +90,8 @@ void accept_hints(Window& window, const Info* info) {
     }
   }
   window.no_locks = *window.info->find("no_locks") == "true";
+  const uint64_t granularity = std::strtoull(window.info->find(kGranularity)->c_str(), nullptr, 10);
+  window.stretch = granularity ? granularity : kStretch;
 }
 
 }  // namespace vicinity::rma

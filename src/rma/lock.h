@@ -21,6 +21,16 @@ struct Control {
 };
 static_assert(sizeof(Control) == 128 && offsetof(Control, accumulate) == 64);
 
+// How the members that map each other's parts of a window combine elements there (combine.h). One for all of
+// them, at the beginning of the window's shared memory.
+struct Pact {
+  uint32_t wanted;  // 1: somebody would like all to take accumulate locks
+  uint32_t unused0[15];
+  uint32_t agreed;  // how many take them for every accumulate from now on
+  uint32_t unused1[15];
+};
+static_assert(sizeof(Pact) == 128 && offsetof(Pact, agreed) == 64);
+
 inline constexpr uint64_t kWantedAlone = uint64_t{1} << 31;
 
 bool try_shared(Control& control);
@@ -36,6 +46,11 @@ bool held_shared(const Control& control);
 inline bool try_accumulate(Control& control, int rank) {
   uint32_t nobody = 0;
   return __atomic_compare_exchange_n(&control.accumulate, &nobody, static_cast<uint32_t>(rank) + 1, false,
+                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+// From a holder that is dead.
+inline bool inherit_accumulate(Control& control, uint32_t holder, int rank) {
+  return __atomic_compare_exchange_n(&control.accumulate, &holder, static_cast<uint32_t>(rank) + 1, false,
                                      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 inline void end_accumulate(Control& control) {

@@ -8,6 +8,7 @@
 
 #include "p2p/engine.h"
 #include "rma/answer.h"
+#include "rma/combine.h"
 #include "rma/outbound.h"
 
 namespace vicinity::rma {
@@ -152,8 +153,10 @@ int Traffic::poll() {
     next = busy.after(peer);
     events += pump(*peer);
   }
-  for (auto& [context, window] : windows)
+  for (auto& [context, window] : windows) {
+    static_cast<void>(goes_in_turn(*window));
     if (!window->asking.empty()) events += grant_locks(*window);
+  }
   return events;
 }
 

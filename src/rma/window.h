@@ -7,12 +7,14 @@
 // said when the window was made, so that nothing which they write later can lead us astray.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "base/list.h"
 #include "base/progress.h"
+#include "channel/ring/line.h"
 #include "object/info.h"
 #include "object/window.h"
 #include "peer/peer.h"
@@ -93,6 +95,15 @@ struct Window : object::Window {
   uint32_t breaths = 0;      // see breathe()
   Info* info = nullptr;      // what MPI_Win_get_info tells
 
+  // Who combines elements how: combine.h.
+  Pact* pact = nullptr;             // nullptr: nobody else maps our part, nor we another's
+  uint32_t sharers = 0;             // members who have the pact in common
+  std::atomic<bool> in_turn{true};  // we take the accumulate lock for every accumulate
+  std::atomic<bool> all_in_turn{true};
+  // Something was stored since the last fence by other means than atomic instructions, which are fences.
+  bool stored = false;
+  uint64_t stretch = 0;  // bytes to combine before others have a turn
+
   region::Mapping mapping;   // memory shared with co-resident members
   void* owned = nullptr;     // memory of our own, from the heap
   std::unique_ptr<Control> own_control;
@@ -125,15 +136,30 @@ inline Status begin_access(Peer& peer) {
   Window& window = *peer.window;
   if (!window.open_all && !peer.open) [[unlikely]]
     return no_epoch(peer);
-  window.fence_used = true;
+  __atomic_store_n(&window.fence_used, true, __ATOMIC_RELAXED);  // maybe by several threads
   return kOk;
 }
 
+// Stores of ours in mapped memory are visible to all before what we do next. Atomic instructions need nothing
+// more on x86. Among threads, one may see what another has not noted yet.
+inline void note_stores(Window& window) { __atomic_store_n(&window.stored, true, __ATOMIC_RELAXED); }
+inline void fence_stores(Window& window) {
+#ifdef __x86_64__
+  if (!__atomic_load_n(&window.stored, __ATOMIC_RELAXED) && !base::threads_multiple()) return;
+#endif
+  channel::ring::full_fence();
+  __atomic_store_n(&window.stored, false, __ATOMIC_RELAXED);
+}
+
+// base::look() with the engine lock, which the caller need not hold.
+void look_around();
 // Programs poll windows in loops of their own. Now and then such a call lets messages move, and gives the
 // core away when there are more ranks than cores.
 inline void breathe(Window& window) {
-  if (++window.breaths % 32 == 0) [[unlikely]]
-    base::look();
+  const uint32_t breaths = __atomic_load_n(&window.breaths, __ATOMIC_RELAXED) + 1;  // threads may lose some
+  __atomic_store_n(&window.breaths, breaths, __ATOMIC_RELAXED);
+  if (breaths % 32 == 0) [[unlikely]]
+    look_around();
 }
 
 // Whether [at, at + bytes) of this process's part may be touched. Dynamic: `at` is an address.
