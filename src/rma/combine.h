@@ -7,8 +7,7 @@
 //
 //   1  Words go by instructions, without the lock; all else goes plainly, under the lock.
 //   2  Somebody has many words to combine and sets Pact::wanted. Everybody who sees that, at an accumulate or
-//   in
-//      progress, goes `in_turn` from then on: takes the lock for every accumulate. It counts itself in
+//      in progress, goes `in_turn` from then on: takes the lock for every accumulate. It counts itself in
 //      Pact::agreed. Others may still be in stage 1, so words go by instructions, though under the lock.
 //   3  All are counted, so all take the lock, and who has it goes plainly.
 //
