@@ -7,6 +7,11 @@
 // receive or its first message does, whichever is earlier: a message may be here before
 // MPI_Comm_dup has returned here.
 //
+// A search looks at a queue element by element, which is fastest while it is short. One that was long makes
+// tables beside the queues of its kind, until these are empty again: unexpected messages by source and tag,
+// and by tag; posted receives by source and tag as they name them, so that a message has four places to look
+// at.
+//
 // Order (MPI 5.0, 3.5): of one source, messages are matched in the order in which they came, and a
 // message goes to the first posted receive that takes it.
 #pragma once
@@ -16,6 +21,7 @@
 #include <vector>
 
 #include "p2p/counters.h"
+#include "p2p/table.h"
 #include "p2p/transfer.h"
 
 namespace vicinity::p2p {
@@ -92,10 +98,26 @@ class Context {
   }
   Queues& new_queues(Proc source);
 
+  static constexpr uint64_t kLongSearch = 16;  // elements
+  static uint64_t key_of(Proc source, int32_t tag) {
+    return uint64_t{source} << 32 | static_cast<uint32_t>(tag);
+  }
+  Transfer* match_in_table(Proc from, int32_t tag);
+  Transfer* first_posted(Proc source, int32_t tag);
+  Arrival* search_unexpected(Proc source, int32_t tag);
+  Arrival* find_in_tables(Proc source, int32_t tag);
+  void tabulate_posted();
+  void tabulate_unexpected();
+  void add_posted(Transfer* receive);
+  void add_unexpected(Arrival* arrival);
+
   Counters& counters_;
   std::vector<std::unique_ptr<Page>> pages_;
   Posted any_;
   ByOrder order_;
+  Table<Transfer, &Transfer::by_key> posted_table_;
+  Table<Arrival, &Arrival::by_key> unexpected_table_;  // this and the next are on together
+  Table<Arrival, &Arrival::by_tag> tag_table_;
 };
 
 // All contexts of this process, by their id on the wire.

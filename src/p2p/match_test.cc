@@ -76,6 +76,22 @@ class MatchTest : public testing::Test {
     context_.keep(arrival);
     model_.unexpected.push_back({from, tag, arrival});
   }
+  // All that waits is taken, in any order; posted receives are cancelled.
+  void drain(std::mt19937& random) {
+    while (!model_.unexpected.empty() && !HasFatalFailure()) {
+      auto it = std::next(model_.unexpected.begin(), static_cast<long>(random() % model_.unexpected.size()));
+      const Proc from = it->from;
+      const int tag = it->tag;
+      receive(random() % 8 ? from : kAnyProc, random() % 8 ? tag : MPI_ANY_TAG);
+    }
+    while (!model_.posted.empty()) {
+      auto it = std::next(model_.posted.begin(), static_cast<long>(random() % model_.posted.size()));
+      context_.unpost(it->transfer);
+      give_transfer(it->transfer);
+      model_.posted.erase(it);
+    }
+    EXPECT_EQ(counters_.posted + counters_.unexpected, 0u);
+  }
   void TearDown() override {
     for (auto& posted : model_.posted) {
       context_.unpost(posted.transfer);
@@ -126,6 +142,50 @@ TEST_F(MatchTest, AgreesWithTheModel) {
       }
     }
   }
+}
+
+// Long phases in which much arrives, or much is posted, or both are taken, in any order and with wildcards.
+TEST_F(MatchTest, LongQueuesAgreeWithTheModel) {
+  for (uint32_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    const uint32_t sources = 1 + random() % 4 * (random() % 30), tags = 1 + random() % 400;
+    const uint32_t wild_source = 2 + random() % 60, wild_tag = 2 + random() % 60;
+    for (int phase = 0; phase < 12; ++phase) {
+      const uint32_t arrivals = random() % 101, steps = random() % 300;  // of 100
+      for (uint32_t step = 0; step < steps && !HasFatalFailure(); ++step) {
+        const Proc source = random() % sources * 31;
+        const int tag = static_cast<int>(random() % tags);
+        if (random() % 100 < arrivals) {
+          arrive(source, tag);
+        } else {
+          receive(random() % wild_source ? source : kAnyProc, random() % wild_tag ? tag : MPI_ANY_TAG);
+        }
+      }
+      if (phase % 4 == 3) drain(random);
+    }
+  }
+}
+
+// A thousand messages in the worst order: each is found at a few looks, however it is asked for.
+TEST_F(MatchTest, NoSearchIsLongInALongQueue) {
+  constexpr int kMany = 1000;
+  const auto expect_few = [&](const char* what, auto&& fill, auto&& take) {
+    for (int i = 0; i < kMany; ++i) fill(i);
+    take(kMany - 1);  // may be long
+    const uint64_t before = counters_.match_attempts;
+    for (int i = kMany - 2; i >= 0; --i) take(i);
+    EXPECT_LT(counters_.match_attempts - before, 6u * kMany) << what;
+    EXPECT_EQ(counters_.posted + counters_.unexpected, 0u) << what;
+  };
+  const auto come = [&](int i) { arrive(1, i); };
+  const auto come_from_all = [&](int i) { arrive(static_cast<Proc>(i), 3); };
+  expect_few("source and tag", come, [&](int i) { receive(1, i); });
+  expect_few("any source", come, [&](int i) { receive(kAnyProc, i); });
+  expect_few("any tag", come_from_all, [&](int i) { receive(static_cast<Proc>(i), MPI_ANY_TAG); });
+  expect_few("one of many sources", come_from_all, [&](int i) { receive(static_cast<Proc>(i), 3); });
+  expect_few("posted", [&](int i) { receive(1, i); }, [&](int i) { arrive(1, i); });
+  expect_few("posted for any source", [&](int i) { receive(kAnyProc, i); }, [&](int i) { arrive(2, i); });
 }
 
 TEST_F(MatchTest, CancelFindsTheMessageBySenderId) {

@@ -68,6 +68,7 @@ struct Transfer : object::Request {
   void* owner;                       // for `done`
   SendPending pending;
   object::PackCursor cursor;
+  base::Link by_key;  // receive, posted: in the table of its context, if there is one
 };
 
 // An Arrival is at first the token of a landing, then perhaps an unexpected message, then perhaps an
@@ -87,6 +88,7 @@ struct Arrival : object::Object {
   size_t data_bytes;      // room at `data` when from the pool
   RtsBody rts;
   alignas(16) char small[kLargestControl];
+  base::Link by_key, by_tag;  // unexpected: in the tables of its context, if there are any
 };
 
 // Memory of both, under the engine lock. Freed ones stay readable (kind kDead).
