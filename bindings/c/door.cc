@@ -21,6 +21,12 @@ Status not_running() {
               before ? "called before MPI_Init and without a session" : "called after MPI_Finalize");
 }
 
+bool attended() {
+  if (world::state != world::State::kNews) return false;
+  world::attend_to_news();
+  return true;
+}
+
 Status unsupported(const char* function) {
   return fail(MPI_ERR_UNSUPPORTED_OPERATION, "%s is not implemented in this version; see docs/coverage.md",
               function);

@@ -35,6 +35,7 @@ using object::Window;
 // Failures, in words. `argument` is the name of the parameter in the standard.
 #define VICINITY_COLD __attribute__((cold, noinline))
 VICINITY_COLD Status not_running();
+VICINITY_COLD bool attended();  // runs, but there was news
 VICINITY_COLD Status unsupported(const char* function);
 VICINITY_COLD Status bad_handle(int error, uintptr_t handle, const char* argument);
 VICINITY_COLD Communicator* revoked(MPI_Comm handle);  // nullptr: it is none
@@ -103,9 +104,9 @@ class Door {
   VICINITY_INLINE explicit Door(const char* function) : function_(function) {}
 
   VICINITY_INLINE bool running() {
-    if (world::state == world::State::kRunning) [[likely]]
+    if (world::state.load(std::memory_order_relaxed) == world::State::kRunning) [[likely]]
       return true;
-    return fail(not_running());
+    return attended() || fail(not_running());
   }
   // A handle of a class that must be there. The first communicator is the one whose handler is called.
   template <class T>

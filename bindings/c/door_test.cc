@@ -31,7 +31,8 @@ int record(const char* function, base::Status status, object::Communicator* comm
 }  // namespace
 
 namespace world {
-State state = State::kRunning;
+std::atomic<State> state = State::kRunning;
+void attend_to_news() { state = State::kRunning; }
 int raise(const char* function, base::Status status, object::Communicator* comm) {
   return record(function, status, comm);
 }
@@ -122,6 +123,13 @@ TEST_F(DoorTest, AWindowTakesItsErrorsItself) {
     EXPECT_EQ(object::blamed_window(), nullptr);
   }
   object::destroy(window);
+}
+
+TEST_F(DoorTest, AttendsToNewsFirst) {
+  world::state = world::State::kNews;
+  Door door("MPI_X");
+  EXPECT_TRUE(door.running());
+  EXPECT_EQ(world::state, world::State::kRunning);
 }
 
 TEST_F(DoorTest, RefusesBeforeAndAfter) {

@@ -18,7 +18,7 @@
 
 namespace vicinity::peer {
 
-inline constexpr int kCardVersion = 3;
+inline constexpr int kCardVersion = 4;
 
 struct Card {
   std::string host;     // for people

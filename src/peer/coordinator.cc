@@ -52,10 +52,6 @@ struct AtExit {
   }
 } at_exit;
 
-void network_lost(Proc proc, const char* why) {
-  if (!world->table[proc].network_failed(why)) detail::report_lost(proc, why);
-}
-
 Status gather_cards(World& w, const Card& own) {
   VICINITY_TRY(w.wireup->put(kCardKey, format_card(own)));
   VICINITY_TRY(w.wireup->fence());
@@ -189,14 +185,9 @@ std::unique_ptr<Forming> make_forming(const World& w, const std::vector<uint32_t
 Status open_outside(World& w, bool needed) {
   w.outside = std::make_unique<Outside>();
   if (!(w.cards[w.self].channels & kAllowUcx)) return base::kOk;
-  const auto get = [](Proc proc) -> base::Result<std::string> {
-    if (!world->wireup) return fail(base::kOther, "MPI has been finalized");
-    return world->wireup->get(static_cast<int>(proc), Outside::kKey);
-  };
-  w.outside->on_lost = network_lost;
-  w.outside->on_note = [](Proc from, const ChangeNote& note) { world->table[from].take_note(note); };
-  const Status status = w.outside->open(needed, w.self, w.count, *w.wireup, *w.sink, get);
-  if (needed || status.ok()) return status;
+  const Status status = detail::open_outside(w, needed);
+  if (status.ok()) return w.wireup->put(Outside::kKey, w.outside->network().address());
+  if (needed) return status;
   VICINITY_LOG(kWarn, "%s", base::failure_text(status.code()));
   return base::kOk;
 }

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <iterator>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "base/log.h"
@@ -45,18 +48,22 @@ struct Meeting::State {
   uint32_t self = 0;
   std::array<std::optional<Forming>, 2> regions;  // memfd, file
   std::vector<std::unique_ptr<Neighbourhood>> made;
-  std::vector<std::pair<uint32_t, Neighbourhood*>> found;  // stranger, where
-  std::string trouble;
+  std::vector<std::pair<uint32_t, Neighbourhood*>> found;        // stranger, where; nullptr: in the network
+  std::unordered_map<uint32_t, std::string> addresses, reasons;  // of the strangers in the network
+  std::string trouble, network_trouble;
 
   Status number_strangers();
   void join(Forming& forming);
-  Status find(uint32_t place);
+  Status find(uint32_t place, const std::string& address);
+  void meet_outside(uint32_t place, const std::string& numbers);
 };
 
 Meeting::Meeting() : state_(std::make_unique<State>()) {}
 
 Meeting::~Meeting() {
   if (state_->own.memfd >= 0) close(state_->own.memfd);
+  for (const auto& [place, region] : state_->found)
+    if (!region) world->outside->network().link(state_->procs[place]).close("the meeting has failed");
 }
 
 Result<std::string> Meeting::introduction() {
@@ -98,6 +105,15 @@ Result<std::string> Meeting::try_first() {
     if (way == 0 && index == 0) s.own.memfd = -1;  // the region has it now
     s.regions[way]->try_first();
   }
+  // As at the start: not for a region that may still fail.
+  const bool needed = std::any_of(s.strangers.begin(), s.strangers.end(), [&](uint32_t place) {
+    return std::none_of(std::begin(groups), std::end(groups), [&](const auto* group) {
+      return std::find(group->begin(), group->end(), place) != group->end();
+    });
+  });
+  if (!needed || !(s.own.channels & kAllowUcx)) return std::string();
+  if (detail::open_outside(*world, true).ok()) return world->outside->network().address();
+  s.network_trouble = base::failure_text(base::kOther);
   return std::string();
 }
 
@@ -136,7 +152,7 @@ void Meeting::State::join(Forming& forming) {
   detail::open_port(*world, *made.back(), members);
 }
 
-Status Meeting::State::find(uint32_t place) {
+Status Meeting::State::find(uint32_t place, const std::string& address) {
   for (auto& region : made)
     if (region->section(procs[place]) != kNoSection) {
       found.emplace_back(place, region.get());
@@ -145,23 +161,56 @@ Status Meeting::State::find(uint32_t place) {
   const Card& other = cards[place];
   std::string why = apart(own, other);
   if (why.empty()) why = trouble.empty() ? "both run under one kernel but share no memory" : trouble;
+  const bool opened = world->outside && world->outside->opened();
+  if (opened && !address.empty() && (own.channels & other.channels & kAllowUcx)) {
+    world->outside->network().link(procs[place]);
+    found.emplace_back(place, nullptr);
+    addresses.emplace(place, address);
+    reasons.emplace(place, why);
+    return base::kOk;
+  }
+  if (!network_trouble.empty())
+    why += "; " + network_trouble;
+  else if (!(own.channels & other.channels & kAllowUcx))
+    why += "; VICINITY_CHANNELS forbids the network (ucx)";
+  else
+    why += "; it has no network";
   return fail(base::kOther, "process %d on host %s cannot be reached from process %d on host %s: %s",
               other.pid, other.host.c_str(), own.pid, own.host.c_str(), why.c_str());
 }
 
-Status Meeting::settle(const std::vector<std::string>&) {
+Result<std::string> Meeting::settle(const std::vector<std::string>& addresses) {
   State& s = *state_;
   VICINITY_TRY(s.number_strangers());
   for (auto& region : s.regions)
     if (region) s.join(*region);
-  for (uint32_t place : s.strangers) VICINITY_TRY(s.find(place));
-  return base::kOk;
+  for (uint32_t place : s.strangers) VICINITY_TRY(s.find(place, addresses[place]));
+  return std::string(reinterpret_cast<const char*>(s.procs.data()), s.procs.size() * sizeof(Proc));
 }
 
-void Meeting::keep() {
+// A message names its sender by the number that the receiver has given it.
+void Meeting::State::meet_outside(uint32_t place, const std::string& numbers) {
+  World& w = *world;
+  const Proc proc = procs[place];
+  channel::ucx::Network& network = w.outside->network();
+  w.addresses.emplace(proc, std::move(addresses[place]));
+  w.names[names[place]] = proc;
+  w.table[proc].be_network(proc, &network, reasons[place] + ": " + w.outside->description());
+  Proc there = 0;
+  if (numbers.size() != procs.size() * sizeof there)
+    return detail::report_lost(proc, "what it says of numbers is damaged");
+  std::memcpy(&there, numbers.data() + self * sizeof there, sizeof there);
+  network.link(proc).meet(there);
+}
+
+void Meeting::keep(const std::vector<std::string>& numbers) {
   World& w = *world;
   for (auto& region : state_->made) w.acquaintances.all.push_back({std::move(region), 0});
-  for (const auto& [place, region] : state_->found) {
+  for (const auto& [place, region] : std::exchange(state_->found, {})) {
+    if (!region) {
+      state_->meet_outside(place, numbers[place]);
+      continue;
+    }
     const Proc proc = state_->procs[place];
     for (Acquaintance& met : w.acquaintances.all)
       if (met.region.get() == region) ++met.held;
@@ -171,13 +220,17 @@ void Meeting::keep() {
   }
   // A region of which we have no use: all there is in it we know already.
   std::erase_if(w.acquaintances.all, [](const Acquaintance& met) { return met.held == 0; });
+  if (w.outside && w.outside->opened())
+    w.outside->network().sparing = !w.neighbourhoods.empty() || !w.acquaintances.all.empty();
   detail::refresh_sleeper(w);
   detail::judge_crowd(w);
 }
 
 const std::vector<Proc>& Meeting::procs() const { return state_->procs; }
 
-bool is_guest(Proc proc) { return proc >= world->count && world->home[proc]; }
+bool is_guest(Proc proc) {
+  return proc >= world->count && (world->home[proc] || world->addresses.count(proc));
+}
 
 size_t guest_count() {
   size_t count = 0;
@@ -192,6 +245,7 @@ void let_go(Proc proc) {
   Neighbourhood* home = std::exchange(w.home[proc], nullptr);
   w.liveness.unwatch(proc);
   std::erase_if(w.names, [&](const auto& entry) { return entry.second == proc; });
+  if (w.addresses.erase(proc)) w.outside->network().link(proc).part();
   w.table[proc].be_parted("disconnected");
   for (size_t i = 0; i < w.acquaintances.all.size(); ++i) {
     Acquaintance& met = w.acquaintances.all[i];

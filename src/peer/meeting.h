@@ -4,7 +4,7 @@
 // The words travel by another way (world/encounter.h): each process tells all others a text about itself,
 // three times, and every telling is a barrier. In between it is what the coordinator does at the start:
 //
-//   introduction -> read() -> try_first() -> address -> settle() -> verdict
+//   introduction -> read() -> try_first() -> address -> settle() -> numbers -> keep()
 //
 // Processes that know each other already keep what they have; for the others there is a new region, or the
 // network. A process is known by the nonce of the card that it had at its start, whoever asks.
@@ -31,12 +31,12 @@ class Meeting {
   base::Status read(const std::vector<std::string>& texts, uint32_t self);
   // Is there anybody to whom we have no connection?
   bool strangers() const;
-  // If anybody has found strangers, all go on.
+  // If anybody has found strangers, all go on. The text is our address in the network, where it is needed.
   base::Result<std::string> try_first();
-  // With the addresses that try_first() of all has given.
-  base::Status settle(const std::vector<std::string>& addresses);
-  // All have settled: the strangers are peers from now on.
-  void keep();
+  // With the addresses that try_first() of all has given. The text: which numbers all have here.
+  base::Result<std::string> settle(const std::vector<std::string>& addresses);
+  // All have settled, with these numbers: the strangers are peers from now on.
+  void keep(const std::vector<std::string>& numbers);
   // The numbers of all, in the order of the texts.
   const std::vector<Proc>& procs() const;
 

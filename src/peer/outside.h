@@ -9,7 +9,6 @@
 #include "peer/card.h"
 #include "peer/note.h"
 #include "peer/virtual_connection.h"
-#include "wireup/wireup.h"
 
 namespace vicinity::peer {
 
@@ -18,11 +17,11 @@ std::string apart(const Card& own, const Card& other);
 
 class Outside {
  public:
-  static constexpr const char* kKey = "vicinity-net";  // put only where the network is opened
+  static constexpr const char* kKey = "vicinity-net";  // put only where the network is opened at the start
 
   using GetAddress = base::Result<std::string> (*)(Proc proc);
-  base::Status open(bool needed, Proc self, uint32_t count, wireup::Wireup& wireup, channel::Sink& sink,
-                    GetAddress get);
+  // `needed`: for the words of a failure.
+  base::Status open(bool needed, Proc self, uint32_t count, channel::Sink& sink, GetAddress get);
   bool opened() const { return network_ != nullptr; }
   channel::ucx::Network& network() { return *network_; }
   std::string description() const;
@@ -38,4 +37,11 @@ class Outside {
   std::unique_ptr<channel::ucx::Network> network_;
 };
 
+struct World;
+namespace detail {
+
+// At the start, or when processes are met that no memory reaches. kOk if it is open already.
+base::Status open_outside(World& w, bool needed);
+
+}  // namespace detail
 }  // namespace vicinity::peer

@@ -44,7 +44,7 @@ void WatchfulSleeper::open(Liveness* liveness, std::vector<channel::ring::Port*>
                            channel::ucx::Network* network) {
   liveness_ = liveness;
   ports_ = std::move(ports);
-  network_ = network;
+  newest_network_ = network;
   if (network && bell_ < 0) bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   const auto first = std::find_if(ports_.begin(), ports_.end(), can_be_woken);
   channel::ring::Port* helped = first == ports_.end() ? nullptr : *first;
@@ -73,6 +73,7 @@ void WatchfulSleeper::arm() {
   if (safe) safe();
   liveness_->look();
   armed_ = ports_;
+  network_ = newest_network_;
   wakeable_.clear();
   std::copy_if(armed_.begin(), armed_.end(), std::back_inserter(wakeable_), can_be_woken);
   for (channel::ring::Port* port : armed_) port->arm();

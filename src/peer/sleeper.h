@@ -56,10 +56,11 @@ class WatchfulSleeper final : public base::Sleeper {
   void end_helper();
 
   Liveness* liveness_ = nullptr;
-  std::vector<channel::ring::Port*> ports_;     // as of the newest open()
-  std::vector<channel::ring::Port*> armed_;     // of the sleep that has been announced
-  std::vector<channel::ring::Port*> wakeable_;  // those of them in which we can be woken
-  channel::ucx::Network* network_ = nullptr;
+  std::vector<channel::ring::Port*> ports_;          // as of the newest open()
+  std::vector<channel::ring::Port*> armed_;          // of the sleep that has been announced
+  std::vector<channel::ring::Port*> wakeable_;       // those of them in which we can be woken
+  channel::ucx::Network* newest_network_ = nullptr;  // as of the newest open()
+  channel::ucx::Network* network_ = nullptr;         // of the sleep that has been announced
   bool network_armed_ = false;
   bool blind_ = false;       // this sleep
   uint32_t fruitless_ = 0;   // rings after which the network had nothing

@@ -116,7 +116,7 @@ Crowd judge_crowd(const World& w) {
   Crowd crowd;
   for (Proc proc = 0; proc < w.cards.size(); ++proc) {
     if (w.cards[proc].host_id != w.cards[w.self].host_id) continue;
-    if (proc >= w.count && !w.home[proc]) continue;  // let go of
+    if (proc >= w.count && !is_guest(proc)) continue;  // let go of
     crowd.here.push_back(proc);
     crowd.cpus.unite(w.cards[proc].cpus);
   }

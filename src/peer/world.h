@@ -78,13 +78,14 @@ struct World {
   std::unique_ptr<HostMembership> membership;                  // our place there
   std::vector<std::unique_ptr<Neighbourhood>> neighbourhoods;  // of our job, in order of preference
   Acquaintances acquaintances;
-  std::vector<Neighbourhood*> home;  // of each process: where its ring is, or nullptr
+  std::vector<Neighbourhood*> home;     // of each process: where its ring is, or nullptr
   const Neighbourhood* host = nullptr;  // the one in the host region
-  std::string trouble;               // why a proposed region has not taken us in
+  std::string trouble;                  // why a proposed region has not taken us in
   channel::Sink* sink = nullptr;
   wireup::Wireup* wireup = nullptr;
-  std::optional<Shared> shared;      // of the first neighbourhood
-  std::unique_ptr<Outside> outside;  // nullptr: one region was proposed for everybody
+  std::optional<Shared> shared;                     // of the first neighbourhood
+  std::unique_ptr<Outside> outside;                 // nullptr: one region was proposed for everybody
+  std::unordered_map<Proc, std::string> addresses;  // in the network, of the guests that we reach by it
   std::unique_ptr<channel::self::SelfChannel> self_channel;
   std::vector<channel::fake::FakeEnd*> fakes;
   Liveness liveness;

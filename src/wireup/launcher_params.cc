@@ -13,13 +13,22 @@ base::Param<std::string> param_mpiexec{
     "VICINITY_MPIEXEC", "wireup", "", nullptr,
     "Set by mpiexec in the environment of the processes it starts, to its version; not for users."};
 
+base::Param<std::string> param_parent_port{"VICINITY_PARENT_PORT", "wireup", "", nullptr,
+                                           "Set in the environment of processes that are spawned through "
+                                           "PMIx: where those are who have spawned them; "
+                                           "not for users."};
+
 base::Param<std::string> param_launcher{"VICINITY_LAUNCHER", "launch", "ssh", nullptr,
                                         "How mpiexec reaches other hosts: ssh, srun (the default inside of "
                                         "a Slurm allocation), or a command that is called as `COMMAND host "
                                         "program arguments...`. Same as the option -launcher-exec."};
 
 base::Param<int64_t> param_start_timeout_s{
-    "VICINITY_START_TIMEOUT_S", "launch", 60, 1, 86400,
+    "VICINITY_START_TIMEOUT_S",
+    "launch",
+    60,
+    1,
+    86400,
     "How many seconds a host has to answer, before mpiexec gives the job up. ssh gives up a connection after "
     "a sixth of it."};
 

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "wireup/codec.h"
 #include "wireup/kvs.h"
+#include "wireup/launcher_params.h"
 #include "wireup/pmix_abi.h"
 
 namespace vicinity::wireup {
@@ -32,6 +33,7 @@ struct Library {
   pmix::CommitFunction commit;
   pmix::FenceFunction fence;
   pmix::GetFunction get;
+  pmix::SpawnFunction spawn;
   pmix::ErrorStringFunction error_string;
 };
 
@@ -57,6 +59,7 @@ Result<Library> load_library() {
   VICINITY_TRY(find(handle, "PMIx_Commit", library.commit));
   VICINITY_TRY(find(handle, "PMIx_Fence", library.fence));
   VICINITY_TRY(find(handle, "PMIx_Get", library.get));
+  VICINITY_TRY(find(handle, "PMIx_Spawn", library.spawn));
   VICINITY_TRY(find(handle, "PMIx_Error_string", library.error_string));
   return library;
 }
@@ -69,6 +72,8 @@ class Pmix final : public Wireup {
   Status fence() override;
   Result<std::string> get(int rank, std::string_view key) override;
   void abort(int exit_code, const char* message) override;
+  Status spawn(const std::vector<SpawnCommand>& commands, const std::string& port) override;
+  std::string parent_port() override { return parent_port_; }
   Status close() override;
 
  private:
@@ -86,6 +91,7 @@ class Pmix final : public Wireup {
 
   Library library_;
   pmix::Proc me_{};
+  std::string parent_port_;
 };
 
 int Pmix::job_number(const char* key) const {
@@ -112,6 +118,8 @@ Status Pmix::open() {
     if (value->type == pmix::kTypeUint32) identity_.appnum = static_cast<int>(value->data.uint32);
     std::free(value);
   }
+  parent_port_ = param_parent_port.get();
+  unsetenv(param_parent_port.name);  // what we start is not spawned
   // With more processes than slots the launcher still says how many slots there are.
   const int universe = job_number("pmix.univ.size");
   identity_.universe_size = universe < 0 ? -1 : std::max(universe, identity_.size);
@@ -151,6 +159,92 @@ Result<std::string> Pmix::get(int rank, std::string_view key) {
   std::free(value->data.bytes.bytes);
   std::free(value);
   return bytes;
+}
+
+std::string value_of(const SpawnCommand& command, const char* key) {
+  for (const auto& [name, value] : command.info)
+    if (name == key) return value;
+  return "";
+}
+
+// The program as the info key `path` says, where it is found there.
+std::string program_of(const SpawnCommand& command) {
+  const std::string &program = command.argv[0], path = value_of(command, "path");
+  if (program.find('/') != program.npos) return program;
+  for (size_t at = 0; at < path.size();) {
+    const size_t end = std::min(path.find(':', at), path.size());
+    const std::string there = path.substr(at, end - at) + "/" + program;
+    if (end > at && access(there.c_str(), X_OK) == 0) return there;
+    at = end + 1;
+  }
+  return program;
+}
+
+// Ours, but for what a launcher says of one process, and the port.
+std::vector<std::string> environment_with(const std::string& port) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text(*entry);
+    const auto begins = [text](std::string_view with) { return text.substr(0, with.size()) == with; };
+    if (!begins("PMIX_") && !begins("PRTE_") && !begins("PMI_")) all.emplace_back(text);
+  }
+  all.push_back(std::string(param_parent_port.name) + "=" + port);
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (std::string& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+pmix::Info info(const char* key, const char* text) {
+  pmix::Info made{};
+  std::snprintf(made.key, sizeof made.key, "%s", key);
+  made.value.type = pmix::kTypeString;
+  made.value.data.string = text;
+  return made;
+}
+
+// What pmix::App points to.
+struct AppWords {
+  std::string program, folder, hosts;
+  std::vector<std::string> argv;
+  std::vector<char*> argv_pointers;
+  pmix::Info host{};
+};
+
+Status Pmix::spawn(const std::vector<SpawnCommand>& commands, const std::string& port) {
+  std::vector<std::string> environment = environment_with(port);
+  std::vector<char*> environment_pointers = pointers(environment);
+  std::vector<AppWords> words(commands.size());
+  std::vector<pmix::App> apps(commands.size());
+  char here[4096] = "";
+  if (!getcwd(here, sizeof here)) here[0] = '\0';
+  for (size_t i = 0; i < commands.size(); ++i) {
+    AppWords& w = words[i];
+    w.program = program_of(commands[i]);
+    w.argv = commands[i].argv;
+    w.argv_pointers = pointers(w.argv);
+    const std::string folder = value_of(commands[i], "wdir");
+    w.folder = folder.empty() || folder[0] != '/' ? std::string(here) + "/" + folder : folder;
+    w.hosts = value_of(commands[i], "host");
+    if (w.hosts.empty()) w.hosts = value_of(commands[i], "hosts");
+    w.host = info("pmix.host", w.hosts.c_str());
+    apps[i] = {.cmd = w.program.c_str(),
+               .argv = w.argv_pointers.data(),
+               .env = environment_pointers.data(),
+               .cwd = w.folder.c_str(),
+               .maxprocs = commands[i].processes,
+               .info = w.hosts.empty() ? nullptr : &w.host,
+               .ninfo = w.hosts.empty() ? size_t{0} : size_t{1}};
+  }
+  // prterun counts slots also where mpiexec of the first job was told not to; and cores for it alone.
+  const pmix::Info wishes[] = {info("pmix.mapby", ":OVERSUBSCRIBE"), info("pmix.bindto", "none")};
+  char job[256] = "";
+  return checked(library_.spawn(wishes, 2, apps.data(), apps.size(), job),
+                 "PMIx_Spawn (are there free slots and such a program?)");
 }
 
 void Pmix::abort(int exit_code, const char* message) {

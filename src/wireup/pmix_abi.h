@@ -9,7 +9,7 @@ namespace vicinity::wireup::pmix {
 
 inline constexpr int kSuccess = 0;
 inline constexpr uint32_t kRankWildcard = UINT32_MAX - 1;
-inline constexpr uint16_t kTypeBool = 1, kTypeUint32 = 14, kTypeByteObject = 27;
+inline constexpr uint16_t kTypeBool = 1, kTypeString = 3, kTypeUint32 = 14, kTypeByteObject = 27;
 inline constexpr uint8_t kScopeGlobal = 3;
 
 struct Proc {
@@ -27,6 +27,7 @@ struct Value {
   union {
     bool flag;
     uint32_t uint32;
+    const char* string;
     ByteObject bytes;
     void* largest[3];  // the union's longest member is two pointers and a character
   } data;
@@ -38,6 +39,16 @@ struct Info {
   Value value;
 };
 
+struct App {
+  const char* cmd;
+  char** argv;  // ends with nullptr, as env
+  char** env;
+  const char* cwd;
+  int maxprocs;
+  Info* info;
+  size_t ninfo;
+};
+
 using InitFunction = int (*)(Proc*, Info*, size_t);
 using FinalizeFunction = int (*)(const Info*, size_t);
 using AbortFunction = int (*)(int, const char*, Proc*, size_t);
@@ -45,6 +56,7 @@ using PutFunction = int (*)(uint8_t, const char*, Value*);
 using CommitFunction = int (*)();
 using FenceFunction = int (*)(const Proc*, size_t, const Info*, size_t);
 using GetFunction = int (*)(const Proc*, const char*, const Info*, size_t, Value**);
+using SpawnFunction = int (*)(const Info*, size_t, const App*, size_t, char[256]);
 using ErrorStringFunction = const char* (*)(int);
 
 }  // namespace vicinity::wireup::pmix

@@ -211,11 +211,6 @@ Result<uint32_t> agree_on_context(Teller& teller) {
   }
 }
 
-Result<std::string> told(Status status) {
-  if (!status.ok()) return status;
-  return std::string();
-}
-
 // For whoever we are connected with our death is theirs.
 void tell_launcher() {
   if (instance().wireup) instance().wireup->tell_guests(peer::guest_count());
@@ -232,9 +227,9 @@ Status acquaint(Teller& teller, peer::Meeting& meeting, Status trouble) {
   if (std::find(news->begin(), news->end(), "1") == news->end()) return kOk;
   Result<Texts> addresses = teller.tell(meeting.try_first());
   if (!addresses.ok()) return addresses.status();
-  Result<Texts> verdict = teller.tell(told(meeting.settle(*addresses)));
-  if (!verdict.ok()) return verdict.status();
-  meeting.keep();
+  Result<Texts> numbers = teller.tell(meeting.settle(*addresses));
+  if (!numbers.ok()) return numbers.status();
+  meeting.keep(*numbers);
   tell_launcher();
   return kOk;
 }

@@ -29,7 +29,7 @@ namespace {
 // A process that used only sessions, or that ended MPI_Finalize's work before, leaves quietly at exit.
 void close_at_exit() {
   stop_progress_thread();
-  if (state != State::kRunning) static_cast<void>(close());
+  if (!runs()) static_cast<void>(close());
 }
 
 Communicator* make_bootstrap() {
@@ -104,7 +104,7 @@ Status close() {
 
 void enter() {
   ++instance().users;
-  state = State::kRunning;
+  if (!runs()) state = State::kRunning;
 }
 
 void leave() {

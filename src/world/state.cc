@@ -4,6 +4,6 @@
 
 namespace vicinity::world {
 
-State state = State::kBefore;
+std::atomic<State> state = State::kBefore;
 
 }  // namespace vicinity::world

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A wire-up client for tests: opens, publishes values that no text protocol likes, fences, reads those of
 // all, and prints one line. `probe bytes` chooses the length; `probe abort`, `probe hang`, ... misbehave.
+// `probe spawn FOLDER` starts two more, and waits until they have left files there.
 #include <unistd.h>
 
 #include <cstdio>
@@ -43,6 +44,34 @@ void exchange(wireup::Wireup& wireup, size_t length) {
   if (auto status = wireup.fence(); !status.ok()) die("second fence", status);
 }
 
+constexpr const char* kPort = "a:port=with 'everything'";
+
+std::string file_of(const std::string& folder, int rank) { return folder + "/" + std::to_string(rank); }
+
+// The spawned ones tell that they have found the port.
+void be_child(wireup::Wireup& wireup, const std::string& folder) {
+  const wireup::Identity& me = wireup.identity();
+  if (me.size != 2 || wireup.parent_port() != kPort || std::getenv("VICINITY_PARENT_PORT")) {
+    std::fprintf(stderr, "probe: %d spawned, with port `%s`\n", me.size, wireup.parent_port().c_str());
+    std::exit(1);
+  }
+  if (FILE* file = std::fopen(file_of(folder, me.rank).c_str(), "w")) std::fclose(file);
+}
+
+void spawn(wireup::Wireup& wireup, const std::string& program, const std::string& folder) {
+  if (!wireup.parent_port().empty()) {
+    std::fprintf(stderr, "probe: nobody has spawned this process, but it has a port\n");
+    std::exit(1);
+  }
+  wireup::SpawnCommand command{.processes = 2, .argv = {program, "child", folder}};
+  if (auto status = wireup.spawn({command}, kPort); !status.ok()) die("spawn", status);
+  for (int tries = 0; tries < 600; ++tries, usleep(50000))
+    if (access(file_of(folder, 0).c_str(), F_OK) == 0 && access(file_of(folder, 1).c_str(), F_OK) == 0)
+      return;
+  std::fprintf(stderr, "probe: the spawned processes have not come\n");
+  std::exit(1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -53,11 +82,14 @@ int main(int argc, char** argv) {
   wireup::Wireup& wireup = **opened;
   const wireup::Identity& me = wireup.identity();
   exchange(wireup, static_cast<size_t>(std::atol(how)));
+  const bool alone = std::strcmp(how, "spawn") == 0 || std::strcmp(how, "child") == 0;
+  if (std::strcmp(how, "spawn") == 0 && me.rank == 0) spawn(wireup, argv[0], argv[2]);
+  if (std::strcmp(how, "child") == 0) be_child(wireup, argv[2]);
   if (std::strcmp(how, "abort") == 0 && me.rank == me.size - 1) wireup.abort(7, "probe was told to abort");
   if (std::strcmp(how, "leave") == 0 && me.rank == me.size - 1) std::exit(0);  // without close()
   if (std::strcmp(how, "crash") == 0 && me.rank == me.size - 1) std::abort();
   if (std::strcmp(how, "code") == 0 && me.rank == me.size - 1) std::exit(3);
-  if (std::strcmp(how, "hang") == 0 || std::isalpha(static_cast<unsigned char>(*how)))
+  if (!alone && std::isalpha(static_cast<unsigned char>(*how)))
     while (wireup.check().ok()) usleep(50000);
   std::printf("rank %d of %d appnum %d universe %d job %s launcher %s\n", me.rank, me.size, me.appnum,
               me.universe_size, me.job.c_str(), me.launcher.c_str());

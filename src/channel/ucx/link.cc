@@ -16,6 +16,9 @@ namespace vicinity::channel::ucx {
 
 static_assert(Channel<Link>);
 
+Link::Link(Network& network, Proc proc)
+    : network_(network), proc_(proc), number_there_(network.options().self) {}
+
 size_t Link::largest() const { return network_.options().largest; }
 
 bool Link::connect() {
@@ -67,7 +70,7 @@ Answer Link::offer(const Envelope& envelope, const void* data, size_t bytes, Don
 
 Answer Link::pass(Slot* slot, const void* data, size_t bytes, uint32_t flags) {
   slot->link = this;
-  slot->header.source = network_.options().self;
+  slot->header.source = number_there_;
   slot->header.number = next_out_;
   abi::RequestParam param{};
   param.mask = abi::kParamFlags | abi::kParamCallback | abi::kParamUser;
@@ -132,15 +135,38 @@ void Link::fail(std::string why) {
 void Link::close(const char* why) {
   if (failure_.empty()) failure_ = why;
   told_ = true;
-  drop_endpoint();
+  drop_endpoint(abi::kCloseForce);
 }
 
-void Link::drop_endpoint() {
+void Link::meet(uint32_t number_there) {
+  number_there_ = number_there;
+  connect();
+}
+
+void* Link::say_farewell() {
+  if (!endpoint_ || !failure_.empty()) return nullptr;
+  farewell_.source = number_there_;
+  abi::RequestParam param{};
+  param.mask = abi::kParamFlags;
+  param.flags = abi::kSendEager;
+  return network_.ucp_.am_send_nbx(endpoint_, Network::kFarewellId, &farewell_, sizeof farewell_, nullptr, 0,
+                                   &param);
+}
+
+void Link::part() {
+  void* said = say_farewell();
+  if (said && !abi::is_error(said)) network_.ucp_.request_free(said);
+  if (failure_.empty()) failure_ = "disconnected";
+  told_ = true;
+  drop_endpoint(0);
+}
+
+void Link::drop_endpoint(uint32_t how) {
   if (!endpoint_) return;
   const abi::Functions& ucp = network_.ucp_;
   abi::RequestParam param{};
   param.mask = abi::kParamFlags | abi::kParamCallback | abi::kParamUser;
-  param.flags = abi::kCloseForce;
+  param.flags = how;
   param.user = const_cast<abi::Functions*>(&ucp);
   param.sent = [](void* request, abi::StatusCode, void* user) {
     static_cast<const abi::Functions*>(user)->request_free(request);

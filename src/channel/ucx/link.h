@@ -17,7 +17,7 @@ class Link;
 // In front of every message; the wire format.
 struct Header {
   Envelope envelope;
-  uint32_t source;  // rank of the sender
+  uint32_t source;  // number of the sender at the receiver: its rank, or for a guest what the receiver said
   uint32_t number;  // of the message, in its directed pair
 };
 static_assert(sizeof(Header) == 24 && offsetof(Header, source) == 16 && offsetof(Header, number) == 20);
@@ -35,7 +35,7 @@ struct Slot {
 
 class Link {
  public:
-  Link(Network& network, Proc proc) : network_(network), proc_(proc) {}
+  Link(Network& network, Proc proc);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
@@ -52,6 +52,11 @@ class Link {
   const char* failure() const { return failure_.empty() ? nullptr : failure_.c_str(); }
   // No more messages in either direction; what is under way fails.
   void close(const char* why);
+  // The same in good order: what has been sent arrives, and the peer does not mourn.
+  void part();
+  // For a process that did not start with us: our number there. Connects at once, so that its death is
+  // noticed.
+  void meet(uint32_t number_there);
 
   // The transports that UCX has chosen; empty while there is no connection. Slow: for people.
   std::string lanes() const;
@@ -71,10 +76,13 @@ class Link {
   Answer pass(Slot* slot, const void* data, size_t bytes, uint32_t flags);
   static void on_sent(void* request, abi::StatusCode status, void* slot);
   static void on_error(void* link, abi::Endpoint endpoint, abi::StatusCode status);
-  void drop_endpoint();
+  void drop_endpoint(uint32_t how);
+  void* say_farewell();
 
   Network& network_;
   const Proc proc_;
+  uint32_t number_there_;
+  Header farewell_{};
   abi::Endpoint endpoint_ = nullptr;
   int under_way_ = 0;  // eager messages that UCP has not done with
   uint32_t next_out_ = 0, next_in_ = 0;

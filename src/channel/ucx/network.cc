@@ -153,6 +153,7 @@ Network::~Network() {
 }
 
 Link& Network::link(Proc proc) {
+  if (proc >= links_.size()) links_.resize(proc + 1);
   if (!links_[proc]) links_[proc] = std::make_unique<Link>(*this, proc);
   return *links_[proc];
 }
@@ -184,7 +185,9 @@ void Network::give_slot(Slot* slot) {
 Link* Network::sender_of(const void* header, size_t bytes, Header* out) {
   if (bytes == sizeof *out) {
     std::memcpy(out, header, sizeof *out);
-    if (out->source < options_.count && out->source != options_.self) return &link(out->source);
+    const Proc from = out->source;
+    if (from < options_.count && from != options_.self) return &link(from);
+    if (from >= options_.count && find(from)) return &link(from);
   }
   VICINITY_LOG(kError, "a network message without a correct header is dropped");
   return nullptr;
@@ -291,7 +294,7 @@ void Network::handle_news() {
       link->connect();
       continue;
     }
-    link->drop_endpoint();
+    link->drop_endpoint(abi::kCloseForce);
     if (link->told_ || link->departed_) continue;
     link->told_ = true;
     if (on_lost) on_lost(link->proc_, link->failure_.c_str());
@@ -368,18 +371,12 @@ void Network::refuse(void* offer, size_t bytes) {
 
 void Network::farewell() {
   const int64_t end = base::now_ns() + kPatience;
-  abi::RequestParam param{};
-  param.mask = abi::kParamFlags;
-  param.flags = abi::kSendEager;
-  farewell_.source = options_.self;
   std::vector<void*> waiting;
   const auto wait_for = [&](void* answer) {
     if (answer && !abi::is_error(answer)) waiting.push_back(answer);
   };
   for (auto& link : links_)
-    if (link && link->endpoint_ && link->failure_.empty())
-      wait_for(
-          ucp_.am_send_nbx(link->endpoint_, kFarewellId, &farewell_, sizeof farewell_, nullptr, 0, &param));
+    if (link) wait_for(link->say_farewell());
   abi::RequestParam nothing{};
   wait_for(ucp_.worker_flush_nbx(worker_, &nothing));
   base::wait_until([&] {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // This process's end of the network: one UCP worker, and a link to each process that it has spoken with.
 //
-// A message is an active message with a header of 24 bytes (docs/formats/messages.md): the envelope, the rank
-// of the sender, and a number that counts the messages of the directed pair. UCP promises no order between
-// messages that take several lanes; here they are handed on in the order of their numbers, and who comes too
-// early waits.
+// A message is an active message with a header of 24 bytes (docs/formats/messages.md): the envelope, the
+// number of the sender at the receiver, and a number that counts the messages of the directed pair. UCP
+// promises no order between messages that take several lanes; here they are handed on in the order of their
+// numbers, and who comes too early waits.
 //
 // A link is connected at the first message, in either direction: hearing from a process makes an endpoint
 // to it too, because only an endpoint tells that its peer has died.
@@ -46,8 +46,11 @@ class Network final : public base::Poller {
   const char* version() const { return ucp_.get_version_string(); }
   const NetworkOptions& options() const { return options_; }
 
-  // The end towards `proc`; stays where it is.
+  // The end towards `proc`; stays where it is. Numbers from options().count on are guests: they are heard of
+  // only from the first link() on.
   Link& link(Proc proc);
+  // nullptr: there has been no need of one yet.
+  const Link* find(Proc proc) const { return proc < links_.size() ? links_[proc].get() : nullptr; }
   // Links take messages of up to `bytes`, though longer than largest(): they were made for another channel.
   void carry(size_t bytes) { most_ = std::max(most_, bytes); }
   // Has it opened the network? Asks for its address.
@@ -111,7 +114,6 @@ class Network final : public base::Poller {
   std::vector<Link*> news_;  // heard of for the first time, or failed
   size_t most_;
   Slot *free_slots_ = nullptr, *free_headers_ = nullptr;
-  Header farewell_{};
   bool polling_ = false;
   uint32_t quiet_ = 0, events_ = 0;
   int64_t looked_at_ = 0;

@@ -4,17 +4,23 @@
 // All events are told from progress, with the engine lock held: callbacks run where they may call no MPI
 // function but those of 15.3.8 that take the event. So the one is called that is registered for the lowest
 // level from MPI_T_CB_REQUIRE_MPI_RESTRICTED on. Where only one for MPI_T_CB_REQUIRE_NONE is there the event
-// is dropped, and the handler for that learns of it at once.
+// waits for the beginning of the next MPI call of any thread, which is a place for any other call; what finds
+// no room to wait is dropped, and the handler for that learns of it at once.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
+#include <deque>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/event.h"
+#include "base/progress.h"
 #include "entry_world.h"
 #include "object/info.h"
+#include "world/state.h"
 #include "world/tool/tool.h"
 
 namespace {
@@ -31,7 +37,8 @@ struct MPI_T_event_registration_t {
   };
   Callback callbacks[kLevelCount];
   MPI_T_event_dropped_cb_function* dropped = nullptr;
-  bool over = false;  // freed while events are being told
+  size_t waiting = 0;  // events that have been put off
+  bool over = false;   // freed while events are being told
 };
 
 struct MPI_T_event_instance_t {
@@ -69,8 +76,24 @@ std::vector<MPI_T_event_registration>& registrations() {
   static auto* made = new std::vector<MPI_T_event_registration>;
   return *made;
 }
-int telling = 0;                                  // depth
-const MPI_T_event_instance_t* current = nullptr;  // the one whose callbacks run
+int telling = 0;                                               // depth, in all threads
+thread_local const MPI_T_event_instance_t* current = nullptr;  // the one whose callback runs
+
+// An event for those who want no restrictions.
+struct Deferred {
+  MPI_T_event_registration registration;
+  int event;
+  int64_t time_ns;
+  std::array<std::byte, 16> elements;
+};
+static_assert(std::max({sizeof(base::ChannelChanged), sizeof(base::ProcessLost),
+                        sizeof(base::MessageUnexpected)}) <= sizeof(Deferred::elements));
+constexpr size_t kMostWaiting = 1024;  // of one registration
+
+std::deque<Deferred>& deferred() {
+  static auto* made = new std::deque<Deferred>;
+  return *made;
+}
 
 void listen() {
   base::events_heard = 0;
@@ -80,6 +103,7 @@ void listen() {
 }
 
 void bury() {
+  std::erase_if(deferred(), [](const Deferred& one) { return one.registration->over; });
   std::erase_if(registrations(), [](MPI_T_event_registration r) {
     const bool over = r->over;
     if (over) delete r;
@@ -87,12 +111,40 @@ void bury() {
   });
 }
 
+void defer(MPI_T_event_registration r, const MPI_T_event_instance_t& instance) {
+  Deferred one{r, instance.event, instance.time_ns, {}};
+  for (const EventElement& element : event_types()[static_cast<size_t>(instance.event)].elements)
+    std::memcpy(one.elements.data() + element.offset, instance.elements + element.offset, element.bytes);
+  deferred().push_back(one);
+  ++r->waiting;
+  state = State::kNews;
+}
+
+// The callback runs without the engine lock: another thread may come in meanwhile.
+void tell_late(const Deferred& one) {
+  MPI_T_event_registration r = one.registration;
+  --r->waiting;
+  const auto callback = r->callbacks[0];
+  if (r->over || !callback.call) return;
+  MPI_T_event_instance_t instance{one.event, one.elements.data(), one.time_ns};
+  const MPI_T_event_instance_t* before = std::exchange(current, &instance);
+  ++telling;
+  const bool shared = base::threads_multiple();
+  const uint32_t depth = shared ? base::engine_lock.release_all() : 0;
+  callback.call(&instance, r, MPI_T_CB_REQUIRE_NONE, callback.user_data);
+  if (shared) base::engine_lock.acquire_again(depth);
+  --telling;
+  current = before;
+}
+
 void notify(MPI_T_event_registration r, MPI_T_event_instance instance) {
   constexpr MPI_T_cb_safety here = MPI_T_CB_REQUIRE_MPI_RESTRICTED;
   for (size_t level = 1; level < kLevelCount; ++level)
     if (const auto callback = r->callbacks[level]; callback.call)
       return callback.call(instance, r, here, callback.user_data);
-  if (r->callbacks[0].call && r->dropped) r->dropped(1, r, 0, here, r->callbacks[0].user_data);
+  if (!r->callbacks[0].call) return;
+  if (r->waiting < kMostWaiting && runs()) return defer(r, *instance);
+  if (r->dropped) r->dropped(1, r, 0, here, r->callbacks[0].user_data);
 }
 
 void hear(base::Event event, const void* elements) {
@@ -163,6 +215,27 @@ void forget_events() {
 
 }  // namespace vicinity::world::tool
 
+namespace vicinity::world {
+
+// A callback that calls MPI comes here again: the rest is told by the first.
+void attend_to_news() {
+  thread_local bool attending = false;
+  if (std::exchange(attending, true)) return;
+  base::engine_lock.lock();
+  std::deque<tool::Deferred>& waiting = tool::deferred();
+  for (size_t most = waiting.size(); most > 0 && !waiting.empty(); --most) {  // a callback may make more
+    const tool::Deferred one = waiting.front();
+    waiting.pop_front();
+    tool::tell_late(one);
+  }
+  if (state == State::kNews && waiting.empty()) state = State::kRunning;
+  if (tool::telling == 0) tool::bury();
+  base::engine_lock.unlock();
+  attending = false;
+}
+
+}  // namespace vicinity::world
+
 namespace vicinity::world::entry {
 
 using namespace tool;
@@ -180,8 +253,9 @@ Status t_source_get_info(int source_index, char* name, int* name_len, char* desc
   VICINITY_TRY(check_source(source_index));
   VICINITY_TRY(no_hints(info));
   give_text("vicinity", name, name_len);
-  give_text("what the library itself notices, in the order of the time stamps", desc, desc_len);
-  give(ordering, MPI_T_SOURCE_ORDERED);
+  give_text("what the library itself notices; callbacks without restrictions hear of it later", desc,
+            desc_len);
+  give(ordering, MPI_T_SOURCE_UNORDERED);
   give(ticks_per_second, 1'000'000'000);
   give(max_ticks, INT64_MAX);
   return kOk;

@@ -52,8 +52,9 @@ int main(int argc, char** argv) {
   for (int how = 0; how < 8; ++how) {
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     OK(MPI_Barrier(comm));
+    OK(MPI_Barrier(other));  // nobody is in the barrier before any more
     if (rank == 0) {
-      usleep(10000);
+      usleep(50000);
       OK(MPIX_Comm_revoke(comm));
       OK(MPIX_Comm_revoke(comm));  // once more changes nothing
     } else {
