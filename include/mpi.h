@@ -2668,4 +2668,8 @@ int PMPI_Win_toint(MPI_Win win);
 }
 #endif
 
+#ifdef VICINITY_MPI_REMOVED /* mpicc -fmpi-removed */
+#include "mpi_removed.h"
+#endif
+
 #endif /* MPI_H_ABI */

@@ -82,6 +82,10 @@ def suites(quick):
           (["test/suites/mpi4py/run", "--prefix", PREFIX, "--ranks", ranks], {})]),
         ("hpcc", "HPCC on 2 and 4 ranks",
          [([*SETUP, "hpcc-source"], {}), (["test/suites/hpcc/run", "--prefix", PREFIX], {})]),
+        ("fftw", "FFTW's own check of transforms over ranks",
+         [([*SETUP, "fftw3-source"], {}), (["test/suites/fftw/run", "--prefix", PREFIX], {})]),
+        ("hypre", "hypre's own tests of solvers, in C and Fortran",
+         [([*SETUP, "hypre-source"], {}), (["test/suites/hypre/run", "--prefix", PREFIX], {})]),
         ("mpich", "MPICH's own suite",
          [([*SETUP, "mpich-source"], {}), (["test/suites/mpich/run", "--prefix", PREFIX], {})]),
     ]
@@ -221,7 +225,7 @@ def main():
             parser.error(f"no stage {name!r}; there are {', '.join(names)}")
     left_out = () if options.sanitizers else ("address", "thread", "address-suites")
     if options.quick:
-        left_out += ("mpich", "hpcc")
+        left_out += ("mpich", "hpcc", "fftw", "hypre")
     wanted = options.only or [n for n in names if n not in left_out]
     plan = [stage for stage in plan if stage[0] in wanted and stage[0] not in options.skip]
     LOGS.mkdir(parents=True, exist_ok=True)

@@ -35,6 +35,11 @@ CLOSING = """
 
 #endif /* MPI_H_ABI */
 """
+REMOVED = """
+#ifdef VICINITY_MPI_REMOVED /* mpicc -fmpi-removed */
+#include "mpi_removed.h"
+#endif
+"""
 
 
 def define(name, value):
@@ -98,7 +103,7 @@ def prototypes(functions, prefix):
 
 def render(functions):
     lines = types() + constants() + prototypes(functions, "") + prototypes(functions, "P")
-    return OPENING + "\n".join(lines) + "\n" + CLOSING
+    return OPENING + "\n".join(lines) + "\n" + CLOSING.replace("\n#endif /* MPI", REMOVED + "\n#endif /* MPI")
 
 
 EXTENSIONS = """\

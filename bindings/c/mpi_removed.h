@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names that old programs use and the standard ABI does not have.
  *
- * `mpicc -fmpi-removed` includes this file first; a program may also include it itself, in place of mpi.h.
+ * With `mpicc -fmpi-removed` mpi.h includes this file; a program may also include it itself, and not mpi.h.
  *  - functions of MPI-1 that MPI-3.0 removed, in terms of their successors;
  *  - MPI_Fint and the MPI_*_c2f / MPI_*_f2c conversions, in terms of MPI_*_toint / MPI_*_fromint.
  * What has no successor (MPI_LB and MPI_UB as members of a structure) is not here. */

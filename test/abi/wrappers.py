@@ -12,6 +12,7 @@ import unittest
 
 BIN = None
 OLD_PROGRAM = """
+#include <mpi.h>
 int main(void) {
     MPI_Aint extent, place;
     MPI_Datatype type;
@@ -67,6 +68,13 @@ class Wrappers(unittest.TestCase):
         source.write_text(OLD_PROGRAM)
         self.assertNotEqual(run(BIN / "mpicc", "-Werror", "-c", source, "-o", "/dev/null").returncode, 0)
         done = run(BIN / "mpicc", "-fmpi-removed", "-Wall", "-Werror", "-c", source, "-o", "/dev/null")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_removed_names_do_not_disturb_who_includes_nothing(self):
+        """As autoconf asks whether a function is there: it declares it as it likes."""
+        source = self.folder / "probe.c"
+        source.write_text("char MPI_Init();\nint main(void) { return MPI_Init(); }\n")
+        done = run(BIN / "mpicc", "-fmpi-removed", source, "-o", self.folder / "probe")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_moved_tree_finds_itself(self):
