@@ -53,7 +53,7 @@ Direct::Direct(Communicator& comm, std::unique_ptr<Member[]> members, uint32_t l
       fence_(fence),
       first_(comm.coll->sequence),
       safe_(comm.coll->sequence),
-      pieces_(comm.coll->sequence - 2) {
+      pieces_(comm.coll->sequence - region::kLargeSlots) {
   for (uint8_t kind = 0; kind < kKinds; ++kind) limit_[kind] = direct_limit(static_cast<Kind>(kind), size_);
 }
 

@@ -226,6 +226,36 @@ TEST_F(Pair, LinesOfAnEarlierLapAreStale) {
   }
 }
 
+// What a message costs is the cache lines that change owners: these are written, and no others.
+TEST_F(Pair, AMessageChangesNoMoreLinesThanItNeeds) {
+  const auto image = [&] {
+    return std::vector<std::byte>(mapping.base(), mapping.base() + geometry.region_bytes);
+  };
+  const auto changed = [&](const std::vector<std::byte>& before) {
+    int lines = 0;
+    for (size_t at = 0; at < before.size(); at += 64)
+      lines += std::memcmp(&before[at], mapping.base() + at, 64) != 0;
+    return lines;
+  };
+  std::vector<std::byte> data(4096, std::byte{1});
+  ASSERT_EQ(sender.send(tagged(0), nullptr, 0), Answer::kDone);  // makes the ring known
+  for (int i = 0; i < 2; ++i) ports[1]->poll();
+  const struct {
+    size_t bytes;
+    int to_send, to_receive;  // the latter: credit, once for many lines, but for each bulk message
+  } costs[] = {{0, 1, 0}, {48, 1, 0}, {49, 2, 0}, {104, 2, 0}, {256, 5, 0}, {257, 6, 1}, {1024, 17, 1}};
+  for (const auto& cost : costs) {
+    SCOPED_TRACE(cost.bytes);
+    auto before = image();
+    ASSERT_EQ(sender.send(tagged(0), data.data(), cost.bytes), Answer::kDone);
+    EXPECT_EQ(changed(before), cost.to_send);
+    before = image();
+    ports[1]->poll();
+    EXPECT_EQ(changed(before), cost.to_receive);
+  }
+  EXPECT_EQ(at(1).messages.size(), 1 + std::size(costs));
+}
+
 TEST_F(Pair, ASilentReceiverMeansRetryAndItsCreditGoesOn) {
   int sent = 0;
   while (sender.send(tagged(sent), &sent, sizeof sent) == Answer::kDone) ++sent;

@@ -117,7 +117,7 @@ void defer(MPI_T_event_registration r, const MPI_T_event_instance_t& instance) {
     std::memcpy(one.elements.data() + element.offset, instance.elements + element.offset, element.bytes);
   deferred().push_back(one);
   ++r->waiting;
-  state = State::kNews;
+  if (runs()) state = State::kNews;  // before MPI_Init and after MPI_Finalize there is no call to wait for
 }
 
 // The callback runs without the engine lock: another thread may come in meanwhile.
