@@ -123,6 +123,7 @@ int main(int argc, char** argv) {
   FAILS(MPI_ERR_SIZE, MPI_Win_create(&win, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
   FAILS(MPI_ERR_DISP, MPI_Win_create(&win, 1, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
   for (int flavor = 0; flavor < kFlavors; flavor++) {
+    if (!possible(flavor, MPI_COMM_WORLD)) continue;
     Window w = open_window(flavor, 1024, 4, MPI_COMM_WORLD);
     synchronization(&w);
     MPI_Barrier(MPI_COMM_WORLD);

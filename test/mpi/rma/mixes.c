@@ -142,6 +142,7 @@ int main(int argc, char** argv) {
   seed = 77u + (unsigned)rank;
   for (int i = 0; i < kElements; i++) ones[i] = 1;
   for (int flavor = 0; flavor < kFlavors; flavor++) {
+    if (!possible(flavor, MPI_COMM_WORLD)) continue;
     Window w = open_window(flavor, 8 * kElements, 8, MPI_COMM_WORLD);
     mix(&w);
     close_window(&w);

@@ -13,6 +13,7 @@ static void attributes(void) {
   static const int kWanted[] = {MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED,
                                 MPI_WIN_FLAVOR_DYNAMIC};
   for (int flavor = 0; flavor < kFlavors; flavor++) {
+    if (!possible(flavor, MPI_COMM_WORLD)) continue;
     Window w = open_window(flavor, 1000, 8, MPI_COMM_WORLD);
     void* base = NULL;
     MPI_Aint* bytes = NULL;
@@ -167,7 +168,7 @@ int main(int argc, char** argv) {
   begin(&argc, &argv);
   attributes();
   infos();
-  shared();
+  if (possible(kShared, MPI_COMM_WORLD)) shared();
   attached();
   return finish();
 }

@@ -13,6 +13,20 @@ typedef struct {
   MPI_Aint* origin;  // of each rank: the displacement of its first byte, 0 but in dynamic windows
 } Window;
 
+// MPI_Win_allocate_shared is for ranks that share memory (MPI 5.0, 12.2.3), which those of several hosts do not.
+static inline int possible(int flavor, MPI_Comm comm) {
+  MPI_Comm near;
+  int ranks, here, all;
+  MPI_Comm_size(comm, &ranks);
+  OK(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near));
+  MPI_Comm_size(near, &here);
+  MPI_Comm_free(&near);
+  OK(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, comm));
+  if (flavor != kShared || all == ranks) return 1;
+  if (rank == 0) puts("allocate_shared is left out: these ranks share no memory");
+  return 0;
+}
+
 // `bytes` on each rank, displacement unit `unit` (1 in dynamic windows, whatever is asked).
 static inline Window open_window(int flavor, MPI_Aint bytes, int unit, MPI_Comm comm) {
   Window w = {MPI_WIN_NULL, NULL, flavor, flavor == kDynamic ? 1 : unit, NULL};
