@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace vicinity::base {
@@ -13,6 +14,23 @@ inline int64_t now_ns() {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
 }
+
+// For how long to look for what may never come. Only time in which one looks again and again counts: where
+// the whole machine has stood still for a minute, nobody has waited for anybody.
+class Patience {
+ public:
+  explicit Patience(int64_t ns, int64_t now = now_ns()) : left_(ns), looked_(now) {}
+  // To be asked at every look.
+  bool over(int64_t now = now_ns()) {
+    left_ -= std::min(now - looked_, kRarest);
+    looked_ = now;
+    return left_ <= 0;
+  }
+
+ private:
+  static constexpr int64_t kRarest = 1'000'000'000;  // from look to look
+  int64_t left_, looked_;
+};
 
 inline void cpu_relax() {
 #if defined(__x86_64__)

@@ -42,9 +42,9 @@ constexpr int64_t kDoubtful = 5'000'000'000;
 
 template <class Condition>
 bool wait_for(Condition&& condition, int64_t patience) {
-  const int64_t end = base::now_ns() + patience;
+  base::Patience left(patience);
   bool good = false;
-  base::wait_until([&] { return (good = condition()) || base::now_ns() > end; });
+  base::wait_until([&] { return (good = condition()) || left.over(); });
   return good;
 }
 

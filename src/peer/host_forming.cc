@@ -199,8 +199,8 @@ Status HostForming::create() {
 }
 
 Status HostForming::open() {
-  const int64_t end = base::now_ns() + kPatience + host_patience_ns();
-  for (int64_t nap_ns = 20'000; base::now_ns() < end; nap_ns = std::min<int64_t>(2 * nap_ns, 2'000'000)) {
+  base::Patience patience(kPatience + host_patience_ns());
+  for (int64_t nap_ns = 20'000; !patience.over(); nap_ns = std::min<int64_t>(2 * nap_ns, 2'000'000)) {
     auto found = region_.find(cards_[group_[0]].nonce);
     if (found.ok()) {
       if (found->processes != cards_.size() || found->list_bytes() >= found->bytes)

@@ -31,6 +31,15 @@ struct SummingSink final : channel::Sink {
   void lost(Proc, const char*) override { ++lost_count; }
 };
 
+TEST(Patience, OnlyTimeInWhichWeLookIsSpent) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  base::Patience patience(3 * kSecond, 0);
+  EXPECT_FALSE(patience.over(kSecond / 2));
+  EXPECT_FALSE(patience.over(3600 * kSecond)) << "the machine stood still for an hour";
+  EXPECT_FALSE(patience.over(3601 * kSecond));
+  EXPECT_TRUE(patience.over(3602 * kSecond));
+}
+
 TEST(SignOfLife, OnlyTimeInWhichWeLookIsSilence) {
   constexpr int64_t kSecond = 1'000'000'000;
   SignOfLife sign(7, 0);

@@ -37,12 +37,12 @@ bool inherit(Window& window, Control& control, From from) {
     if (__atomic_load_n(&control.accumulate, __ATOMIC_RELAXED) == 0 && try_accumulate(control, window.rank))
       return true;
   }
-  const int64_t end = base::now_ns() + kPatience;
+  base::Patience patience(kPatience);
   for (int round = 1; !try_accumulate(control, window.rank); ++round) {
     sched_yield();  // it may have lost its core
     if (round % kYieldsPerLook != 0) continue;
     if (inherit(window, control, from)) return true;
-    if (base::now_ns() > end) return false;
+    if (patience.over()) return false;
   }
   return true;
 }

@@ -13,7 +13,7 @@ typedef struct {
   MPI_Aint* origin;  // of each rank: the displacement of its first byte, 0 but in dynamic windows
 } Window;
 
-// MPI_Win_allocate_shared is for ranks that share memory (MPI 5.0, 12.2.3), which those of several hosts do not.
+// MPI_Win_allocate_shared is for ranks that share memory (MPI 5.0, 12.2.3). Those of several hosts do not.
 static inline int possible(int flavor, MPI_Comm comm) {
   MPI_Comm near;
   int ranks, here, all;
