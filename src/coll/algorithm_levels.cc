@@ -37,20 +37,6 @@ void release(Plan& plan) {
   release(level.inside);
 }
 
-// Reduces our part to its leader and says where the value is there; elsewhere it means nothing.
-const void* reduce_part(Plan& plan, Level& level, const Reduction& r) {
-  if (level.inside.size == 1) return r.send;
-  Reduction own = r;
-  if (level.leaders) {
-    if (!own.recv) own.recv = plan.like(r.count, *r.type).at;
-  } else if (own.send != own.recv) {
-    own.recv = nullptr;
-  }
-  build_reduce(level.inside, own, level.leader);
-  plan.wait_all();
-  return own.recv;
-}
-
 // The blocks of all ranks as bytes in one run, part after part, so that the blocks of a part are one piece.
 // `all` tells the sizes; where it is such a run itself, it is used as it is.
 class Sorted {
@@ -155,6 +141,14 @@ void gather_known(Plan& plan, const Typed& mine, const Blocks& all, int root) {
   sorted.to_user();
 }
 
+// What each rank of a uniform gather or scatter knows: the sizes, and the root where the blocks are.
+Blocks known(const Plan& plan, const Typed& mine, const Blocks& all, int root) {
+  if (plan.rank == root) return all;
+  return Blocks(nullptr, static_cast<MPI_Count>(mine.bytes()), object::builtin(MPI_BYTE));
+}
+
+}  // namespace
+
 void scatter_known(Plan& plan, const Blocks& all, const Typed& mine, int root) {
   if (!plan.division) return scatter_linear(plan, all, mine, root);
   Level level(plan, root);
@@ -168,14 +162,6 @@ void scatter_known(Plan& plan, const Blocks& all, const Typed& mine, int root) {
   const bool there = plan.rank == root && mine.at == all[root].at;
   scatter_known(level.inside, sorted.members(), there ? mine.part(0, 0) : mine, level.leader);
 }
-
-// What each rank of a uniform gather or scatter knows: the sizes, and the root where the blocks are.
-Blocks known(const Plan& plan, const Typed& mine, const Blocks& all, int root) {
-  if (plan.rank == root) return all;
-  return Blocks(nullptr, static_cast<MPI_Count>(mine.bytes()), object::builtin(MPI_BYTE));
-}
-
-}  // namespace
 
 void barrier_levels(Plan& plan) {
   Level level(plan, 0);
@@ -216,25 +202,6 @@ void allgather_levels(Plan& plan, const Typed& mine, const Blocks& all) {
   build_bcast(level.inside, sorted.run(), level.leader);
   plan.wait_all();
   sorted.to_user();
-}
-
-void reduce_levels(Plan& plan, const Reduction& r, int root) {
-  Level level(plan, root);
-  Reduction among = r;
-  among.send = reduce_part(plan, level, r);
-  if (!level.leaders) return;
-  if (plan.rank != root) among.recv = nullptr;
-  build_reduce(*level.leaders, among, level.root_part);
-}
-
-void allreduce_levels(Plan& plan, const Reduction& r) {
-  if (r.count == 0) return;
-  Level level(plan, 0);
-  Reduction among = r;
-  among.send = reduce_part(plan, level, r);
-  if (level.leaders) build_allreduce(*level.leaders, among);
-  plan.wait_all();
-  build_bcast(level.inside, r.output(), level.leader);
 }
 
 }  // namespace vicinity::coll

@@ -49,6 +49,36 @@ void allreduce_rails(Plan& plan, const Reduction& r) {
   spread(level.inside, r.output(), fold, slices);
 }
 
+// The pieces of a rail are together for the first of two: inside of parts, then along rails.
+void reduce_scatter_rails(Plan& plan, const Reduction& r, const Pieces& pieces) {
+  Level level(plan, 0);
+  const auto parts = static_cast<int>(level.division.parts.size());
+  const Typed sorted = plan.like(r.count, *r.type);
+  std::vector<MPI_Count> rails, ours;
+  std::vector<int> ranks;
+  MPI_Count at = 0;
+  for (int place = 0; place < level.inside.size; ++place) {
+    rails.push_back(0);
+    for (int part = 0; part < parts; ++part) {
+      const int rank = rank_at(level.division, part, place);
+      const MPI_Count count = pieces.count(rank);
+      plan.copy(r.input().part(pieces.first(rank), count), sorted.part(at, count));
+      at += count;
+      rails.back() += count;
+      if (place != level.inside.rank) continue;
+      ranks.push_back(rank);
+      ours.push_back(count);
+    }
+  }
+  const Typed rail = plan.like(rails[static_cast<size_t>(level.inside.rank)], *r.type);
+  build_reduce_scatter(level.inside, {sorted.at, rail.at, r.count, r.type, r.commutative},
+                       Pieces{0, CountArray(rails.data())});
+  plan.wait_all();
+  Plan among(plan, Members{ranks.data(), parts}, level.part);
+  build_reduce_scatter(among, {rail.at, r.recv, rail.count, r.type, r.commutative},
+                       Pieces{0, CountArray(ours.data())});
+}
+
 // Blocks go along the rail first; then everybody has one block of each part to share with its own.
 void allgather_rails(Plan& plan, const Typed& mine, const Blocks& all) {
   const Level level(plan, 0);

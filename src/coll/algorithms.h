@@ -72,7 +72,7 @@ void reduce_scatter_pairwise(Plan& plan, const Reduction& r, const Pieces& piece
 void reduce_scatter_halving(Plan& plan, const Reduction& r, const Pieces& pieces);  // commutative
 void reduce_scatter_reduce(Plan& plan, const Reduction& r, const Pieces& pieces);
 
-// From part to part of plan.division (algorithm_levels.cc).
+// From part to part of plan.division (algorithm_levels.cc, algorithm_levels_reduce.cc).
 void barrier_levels(Plan& plan);
 void bcast_levels(Plan& plan, const Typed& data, int root);
 void gather_levels(Plan& plan, const Typed& mine, const Blocks& all, int root);   // uniform only
@@ -80,10 +80,15 @@ void scatter_levels(Plan& plan, const Blocks& all, const Typed& mine, int root);
 void allgather_levels(Plan& plan, const Typed& mine, const Blocks& all);
 void reduce_levels(Plan& plan, const Reduction& r, int root);
 void allreduce_levels(Plan& plan, const Reduction& r);
-// The same for long vectors and equal parts: every rank crosses with a share, not the leaders with all
-// (algorithm_rails.cc).
+void reduce_scatter_levels(Plan& plan, const Reduction& r, const Pieces& pieces);
+void scan_levels(Plan& plan, const Reduction& r, bool exclusive);  // parts that are runs of ranks
+// A scatter (or, without a division, the linear one) where every rank knows the sizes of all blocks.
+void scatter_known(Plan& plan, const Blocks& all, const Typed& mine, int root);
+// The same for equal parts, and mostly long vectors: every rank crosses with a share, not the leaders with
+// all (algorithm_rails.cc).
 void allgather_rails(Plan& plan, const Typed& mine, const Blocks& all);
 void allreduce_rails(Plan& plan, const Reduction& r);
+void reduce_scatter_rails(Plan& plan, const Reduction& r, const Pieces& pieces);
 
 void scan_linear(Plan& plan, const Reduction& r, bool exclusive);
 void scan_doubling(Plan& plan, const Reduction& r, bool exclusive);

@@ -149,6 +149,10 @@ void build_reduce_scatter(Plan& plan, const Reduction& r, const Pieces& pieces) 
   if (r.count == 0) return;
   if (plan.others > 0) return inter::reduce_scatter(plan, r, pieces);
   switch (pick(plan, plan.schedule().kind, r.input().bytes(), r.commutative)) {
+    case Algorithm::kLevels:
+      return reduce_scatter_levels(plan, r, pieces);
+    case Algorithm::kRails:
+      return reduce_scatter_rails(plan, r, pieces);
     case Algorithm::kHalving:
       return reduce_scatter_halving(plan, r, pieces);
     case Algorithm::kReduceFirst:
@@ -160,9 +164,14 @@ void build_reduce_scatter(Plan& plan, const Reduction& r, const Pieces& pieces) 
 
 void build_scan(Plan& plan, const Reduction& r) {
   const bool exclusive = plan.schedule().kind == Kind::kExscan;
-  if (pick(plan, plan.schedule().kind, r.input().bytes(), r.commutative) == Algorithm::kLinear)
-    return scan_linear(plan, r, exclusive);
-  scan_doubling(plan, r, exclusive);
+  switch (pick(plan, plan.schedule().kind, r.input().bytes(), r.commutative)) {
+    case Algorithm::kLevels:
+      return scan_levels(plan, r, exclusive);
+    case Algorithm::kLinear:
+      return scan_linear(plan, r, exclusive);
+    default:
+      return scan_doubling(plan, r, exclusive);
+  }
 }
 
 }  // namespace vicinity::coll

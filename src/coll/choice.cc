@@ -35,9 +35,9 @@ Param<std::string> coll_allreduce{"VICINITY_COLL_ALLREDUCE", "coll", "auto",
                                   "auto|direct|doubling|halving|ring|reduce_first|levels|rails",
                                   "Algorithm of MPI_Allreduce" CHOOSES};
 Param<std::string> coll_reduce_scatter{
-    "VICINITY_COLL_REDUCE_SCATTER", "coll", "auto", "auto|direct|pairwise|halving|reduce_first",
+    "VICINITY_COLL_REDUCE_SCATTER", "coll", "auto", "auto|direct|pairwise|halving|reduce_first|levels|rails",
     "Algorithm of MPI_Reduce_scatter and MPI_Reduce_scatter_block" CHOOSES};
-Param<std::string> coll_scan{"VICINITY_COLL_SCAN", "coll", "auto", "auto|direct|linear|doubling",
+Param<std::string> coll_scan{"VICINITY_COLL_SCAN", "coll", "auto", "auto|direct|linear|doubling|levels",
                              "Algorithm of MPI_Scan and MPI_Exscan" CHOOSES};
 #undef CHOOSES
 Param<int64_t> coll_segment{"VICINITY_COLL_SEGMENT",
@@ -114,13 +114,19 @@ constexpr Ability kAbilities[] = {
     {Kind::kReduceScatterBlock, Algorithm::kPairwise, kNothing},
     {Kind::kReduceScatterBlock, Algorithm::kHalving, kCommutative},
     {Kind::kReduceScatterBlock, Algorithm::kReduceFirst, kNothing},
+    {Kind::kReduceScatterBlock, Algorithm::kLevels, kDivided | kOrdered},
+    {Kind::kReduceScatterBlock, Algorithm::kRails, kDivided | kOrdered | kEven},
     {Kind::kReduceScatter, Algorithm::kPairwise, kNothing},
     {Kind::kReduceScatter, Algorithm::kHalving, kCommutative},
     {Kind::kReduceScatter, Algorithm::kReduceFirst, kNothing},
+    {Kind::kReduceScatter, Algorithm::kLevels, kDivided | kOrdered},
+    {Kind::kReduceScatter, Algorithm::kRails, kDivided | kOrdered | kEven},
     {Kind::kScan, Algorithm::kLinear, kNothing},
     {Kind::kScan, Algorithm::kDoubling, kNothing},
+    {Kind::kScan, Algorithm::kLevels, kDivided | kRuns},
     {Kind::kExscan, Algorithm::kLinear, kNothing},
     {Kind::kExscan, Algorithm::kDoubling, kNothing},
+    {Kind::kExscan, Algorithm::kLevels, kDivided | kRuns},
     {Kind::kNeighborAllgather, Algorithm::kLinear, kNothing},
     {Kind::kNeighborAllgatherv, Algorithm::kLinear, kNothing},
     {Kind::kNeighborAlltoall, Algorithm::kLinear, kNothing},
@@ -190,12 +196,27 @@ constexpr Rule kRules[] = {
     {Kind::kAllreduce, Algorithm::kRing, kAny, 3, kMany},
     {Kind::kAllreduce, Algorithm::kHalving, kAny, 1, kMany},
 
+    // As with allgather, backwards.
+    {Kind::kReduceScatterBlock, Algorithm::kRails, 512 << 10, 1, kMany, kRuns},
+    {Kind::kReduceScatterBlock, Algorithm::kLevels, 512 << 10, 1, kMany, kRuns},
+    {Kind::kReduceScatterBlock, Algorithm::kHalving, 512 << 10, 1, kMany, kPowerOfTwo},
+    {Kind::kReduceScatterBlock, Algorithm::kRails, kAny, 1, kMany},
+    {Kind::kReduceScatterBlock, Algorithm::kLevels, kAny, 1, kMany},
     {Kind::kReduceScatterBlock, Algorithm::kHalving, 512 << 10, 1, kMany},
     {Kind::kReduceScatterBlock, Algorithm::kPairwise, kAny, 1, kMany},
+    {Kind::kReduceScatter, Algorithm::kRails, 512 << 10, 1, kMany, kRuns},
+    {Kind::kReduceScatter, Algorithm::kLevels, 512 << 10, 1, kMany, kRuns},
+    {Kind::kReduceScatter, Algorithm::kHalving, 512 << 10, 1, kMany, kPowerOfTwo},
+    {Kind::kReduceScatter, Algorithm::kRails, kAny, 1, kMany},
+    {Kind::kReduceScatter, Algorithm::kLevels, kAny, 1, kMany},
     {Kind::kReduceScatter, Algorithm::kHalving, 512 << 10, 1, kMany},
     {Kind::kReduceScatter, Algorithm::kPairwise, kAny, 1, kMany},
 
+    {Kind::kScan, Algorithm::kDoubling, 8 << 10, 1, 7},
+    {Kind::kScan, Algorithm::kLevels, kAny, 1, kMany},
     {Kind::kScan, Algorithm::kDoubling, kAny, 1, kMany},
+    {Kind::kExscan, Algorithm::kDoubling, 8 << 10, 1, 7},
+    {Kind::kExscan, Algorithm::kLevels, kAny, 1, kMany},
     {Kind::kExscan, Algorithm::kDoubling, kAny, 1, kMany},
 };
 

@@ -244,6 +244,78 @@ TEST(Levels, AllreduceIsTheSameEverywhere) { check_allreduce("levels"); }
 // Where parts are not equal, the usual choice is made.
 TEST(Rails, AllreduceIsTheSameEverywhere) { check_allreduce("rails"); }
 
+void check_reduce_scatter(const Layout& layout, const TestOp& op, int each, bool in_place) {
+  const Kind kind = each < 0 ? Kind::kReduceScatter : Kind::kReduceScatterBlock;
+  Trial trial(layout, 0, 5);
+  std::vector<MPI_Count> counts;
+  for (int rank = 0; rank < trial.ranks; ++rank) counts.push_back(each < 0 ? rank * 5 % 4 : each);
+  const Pieces pieces{each, each < 0 ? CountArray(counts.data()) : CountArray()};
+  const MPI_Count total = pieces.first(trial.ranks);
+  auto in = inputs(trial.ranks, static_cast<size_t>(total));
+  const Vector sum = fold(in, 0, in.size(), op);
+  std::vector<Vector> out(in.size());
+  for (int rank = 0; rank < trial.ranks; ++rank) {
+    Vector &mine = in[static_cast<size_t>(rank)], &result = out[static_cast<size_t>(rank)];
+    result.assign(static_cast<size_t>(pieces.count(rank)), kUntouched);
+    Plan plan = trial.simulation.plan(rank, kind, op.op);
+    void* to = in_place ? mine.data() : result.data();
+    build_reduce_scatter(plan, {mine.data(), to, total, &u64(), op.op->commutative}, pieces);
+  }
+  run(trial.simulation, trial.name);
+  for (int rank = 0; rank < trial.ranks; ++rank) {
+    const Vector& result = in_place ? in[static_cast<size_t>(rank)] : out[static_cast<size_t>(rank)];
+    for (MPI_Count i = 0; i < pieces.count(rank); ++i)
+      ASSERT_EQ(result[static_cast<size_t>(i)], sum[static_cast<size_t>(pieces.first(rank) + i)])
+          << trial.name << " each " << each;
+  }
+  if (!op.op->commutative || different(layout.hosts) != 2) return;
+  EXPECT_EQ(trial.between_hosts().bytes, 8u * static_cast<uint64_t>(total)) << trial.name << " each " << each;
+}
+
+TEST(Levels, ReduceScatterCrossesOnce) {
+  for (const char* algorithm : {"levels", "rails"}) {
+    force(Kind::kReduceScatter, algorithm);
+    each_layout([](const Layout& layout) {
+      for (const TestOp& op : {sum_op(), compose_op()})
+        for (int each : {-1, 0, 1, 40, 1500})
+          for (bool in_place : {false, true}) check_reduce_scatter(layout, op, each, in_place);
+    });
+  }
+  force(Kind::kReduceScatter, "auto");
+}
+
+void check_scan(const Layout& layout, const TestOp& op, size_t count, bool exclusive, bool in_place) {
+  Trial trial(layout, 0, count);
+  auto in = inputs(trial.ranks, count);
+  const auto original = in;
+  std::vector<Vector> out(in.size(), Vector(count, kUntouched));
+  for (int rank = 0; rank < trial.ranks; ++rank) {
+    Plan plan = trial.simulation.plan(rank, exclusive ? Kind::kExscan : Kind::kScan, op.op);
+    Vector &mine = in[static_cast<size_t>(rank)], &result = out[static_cast<size_t>(rank)];
+    build_scan(plan, {mine.data(), in_place ? mine.data() : result.data(), static_cast<MPI_Count>(count),
+                      &u64(), op.op->commutative});
+  }
+  run(trial.simulation, trial.name);
+  for (size_t rank = exclusive; rank < in.size(); ++rank)
+    ASSERT_EQ(in_place ? in[rank] : out[rank], fold(original, 0, exclusive ? rank : rank + 1, op))
+        << trial.name << " rank " << rank << " count " << count;
+  if (!layout.in_order() || different(layout.hosts) != 2) return;
+  EXPECT_EQ(trial.between_hosts().bytes, 8u * count) << trial.name;
+  EXPECT_EQ(trial.between_hosts().messages, count > 0 ? 1u : 0u) << trial.name;
+}
+
+// Where parts are not runs of ranks, the usual choice is made.
+TEST(Levels, ScanCrossesOnce) {
+  force(Kind::kScan, "levels");
+  each_layout([](const Layout& layout) {
+    for (const TestOp& op : {sum_op(), compose_op()})
+      for (size_t count : {0u, 1u, 100u})
+        for (bool exclusive : {false, true})
+          for (bool in_place : {false, true}) check_scan(layout, op, count, exclusive, in_place);
+  });
+  force(Kind::kScan, "auto");
+}
+
 // Sums of doubles depend on the order in which they are added: all ranks get the same bits all the same, and
 // any order of arrival gives them again.
 TEST(Levels, AllreduceOfDoublesIsReproducible) {
