@@ -12,7 +12,7 @@
 //   sink.landed(landing, bytes);                          // all there
 //
 // Between land() and landed() other messages, also of the same peer, may not be landed on that
-// channel; messages of other peers may.
+// channel; messages of other peers may. A ring that is asked for one certain short message skips both: Wanted.
 #pragma once
 
 #include <concepts>
@@ -43,6 +43,18 @@ struct Landing {
   void* where = nullptr;  // nullptr with room 0: discard
   size_t room = 0;
   void* token = nullptr;  // the sink's own
+};
+
+// A message that somebody waits for. One that is whole in a line of a ring and has this envelope (word 0) is
+// written straight to `where`, past the sink.
+struct Wanted {
+  uint64_t address = 0;  // context and tag, as they are in memory
+  uint64_t mask = 0;     // the bits of them that must agree
+  uint32_t kind = 0;     // kind and flags
+  void* where = nullptr;
+  size_t room = 0;
+  bool taken = false;  // it has come: `address` is its own now, and `bytes` how long it is
+  size_t bytes = 0;
 };
 
 class Sink {

@@ -9,14 +9,18 @@
 namespace vicinity::p2p {
 namespace {
 
+constexpr uint64_t kContext = 0xffff'ffff;  // of Wanted::address
 constexpr int kRounds = 16;          // looks at everything while there is hope that the message comes soon
 constexpr int kLooksPerRound = 128;  // at the source's ring alone before each of them
 
 // Spins on the ring of the source: shorter than the general loop, which also looks at everything else.
-void spin(const Direct& direct) {
+void spin(Direct& direct) {
   if (base::crowded()) return;
   for (int round = 0; round < kRounds && direct.state == Direct::State::kWaiting; ++round) {
-    if (peer::listen(direct.from, kLooksPerRound) != 0) continue;
+    const int events = peer::listen(direct.from, kLooksPerRound, direct.wanted);
+    if (direct.wanted.taken) [[likely]]
+      direct.state = Direct::State::kTaken;
+    if (events != 0) continue;
     if (base::engine_lock.wanted()) return;
     base::progress();
   }
@@ -33,39 +37,42 @@ bool open(Direct& direct, void* buf, MPI_Count count, const Datatype& type, int 
   if (!context_of(comm, lane).nothing_from(from) || !engine().landings.empty()) return false;
   if (engine().troubled && (lane != Lane::kUser || comm.revoked || engine().is_lost(from))) [[unlikely]]
     return false;
+  const Envelope e = envelope(Packet::kEager, comm.wire_context(lane), tag, 0);
   direct.from = from;
-  direct.context = comm.wire_context(lane);
-  direct.wanted_tag = tag;
-  direct.where = object::data_start(buf, type);
-  direct.room = bytes;
+  direct.wanted.address = Direct::address_of(e);
+  direct.wanted.mask = tag == MPI_ANY_TAG ? kContext : ~uint64_t{0};
+  direct.wanted.kind = e.kind;
+  direct.wanted.where = object::data_start(buf, type);
+  direct.wanted.room = bytes;
+  direct.wanted.taken = false;
   direct.state = Direct::State::kWaiting;
   return true;
 }
 
-void tell(const Direct& direct, int source, MPI_Status* status) {
+void tell(const channel::Wanted& message, int source, MPI_Status* status) {
   Counters& counters = engine().counters;
   ++counters.received_messages;
-  counters.received_bytes += direct.bytes;
+  counters.received_bytes += message.bytes;
   if (!status) return;
   MPI_Status full = object::empty_status();
   full.MPI_SOURCE = source;
-  full.MPI_TAG = direct.tag;
-  object::set_bytes(full, static_cast<MPI_Count>(direct.bytes));
+  full.MPI_TAG = static_cast<int>(message.address >> 32);
+  object::set_bytes(full, static_cast<MPI_Count>(message.bytes));
   give_status(status, full);
 }
 
 }  // namespace
 
 bool land_direct(Direct& direct, const Envelope& e, size_t bytes, channel::Landing& landing) {
-  if (bytes > direct.room) {
+  if (bytes > direct.wanted.room) {
     direct.close();
     return false;
   }
   direct.state = Direct::State::kLanding;
-  direct.tag = e.tag;
-  direct.bytes = bytes;
+  direct.wanted.address = Direct::address_of(e);
+  direct.wanted.bytes = bytes;
   direct.ack = e.flags & kAckWanted ? e.word : 0;
-  landing = {direct.where, bytes, &direct};
+  landing = {direct.wanted.where, bytes, &direct};
   return true;
 }
 
@@ -80,10 +87,11 @@ bool receive_directly(void* buf, MPI_Count count, const Datatype& type, int sour
   Direct& direct = engine().direct;
   if (!open(direct, buf, count, type, source, tag, comm, lane)) return false;
   spin(direct);
-  base::wait_until([&direct] { return direct.state >= Direct::State::kTaken; });
+  if (direct.state < Direct::State::kTaken)
+    base::wait_until([&direct] { return direct.state >= Direct::State::kTaken; });
   const bool taken = direct.state == Direct::State::kTaken;
   direct.state = Direct::State::kFree;
-  if (taken) tell(direct, source, status);
+  if (taken) tell(direct.wanted, source, status);
   return taken;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "object/datatype.h"
 #include "p2p/envelope.h"
@@ -25,17 +26,17 @@ struct Direct {
   };
   State state = State::kFree;
   Proc from = 0;
-  uint32_t context = 0;
-  int32_t wanted_tag = 0;
-  int32_t tag = 0;       // of the message
-  uint32_t ack = 0;      // sender's id of a synchronous message
-  void* where = nullptr;
-  uint64_t room = 0;
-  uint64_t bytes = 0;    // of the message
+  uint32_t ack = 0;        // sender's id of a synchronous message
+  channel::Wanted wanted;  // kTaken: the message
 
+  // Context and tag of an envelope, as Wanted::address has them.
+  static uint64_t address_of(const Envelope& e) {
+    uint64_t address;
+    std::memcpy(&address, &e, sizeof address);
+    return address;
+  }
   bool waits_for(Proc proc, const Envelope& e) const {
-    return state == State::kWaiting && proc == from && e.context == context &&
-           (wanted_tag == e.tag || wanted_tag == MPI_ANY_TAG);
+    return state == State::kWaiting && proc == from && ((address_of(e) ^ wanted.address) & wanted.mask) == 0;
   }
   // A message that it waits for has come and cannot be taken directly.
   void close() { state = State::kClosed; }

@@ -132,7 +132,8 @@ static inline bool sent_at_once(const void* buf, MPI_Count count, const Datatype
   peer::VirtualConnection& connection = peer::connection(comm.proc(dest));
   if (bytes > eager_limit(connection)) return false;
   const Envelope e = envelope(Packet::kEager, comm.wire_context(lane), tag, 0);
-  if (connection.try_send(e, packed(buf, count, type, bytes), bytes) != channel::Answer::kDone) return false;
+  const void* data = type.dense ? object::data_start(buf, type) : packed(buf, count, type, bytes);
+  if (connection.try_send(e, data, bytes) != channel::Answer::kDone) return false;
   count_eager(bytes);
   return true;
 }

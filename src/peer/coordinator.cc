@@ -364,9 +364,9 @@ uint32_t process_count() { return world->table.size(); }
 Proc self() { return world->self; }
 const std::string& host_name(Proc proc) { return world->cards[proc].host; }
 const Shared* shared() { return world && world->shared ? &*world->shared : nullptr; }
-int listen(Proc proc, int looks) {
+int listen(Proc proc, int looks, channel::Wanted& wanted) {
   Neighbourhood* home = world->home[proc];
-  return home ? home->port().listen(home->section(proc), looks) : 0;
+  return home ? home->port().listen(home->section(proc), looks, wanted) : 0;
 }
 uint32_t section_of(Proc proc) {
   return world->neighbourhoods.empty() ? kNoSection : world->neighbourhoods[0]->section(proc);

@@ -75,6 +75,7 @@ inline constexpr uint64_t make_control(uint32_t kind_and_flags, Form form, uint3
   return kind_and_flags | uint64_t{length} << 16 | uint64_t{static_cast<uint8_t>(form)} << 28 |
          uint64_t{sequence} << 32;
 }
+inline constexpr uint64_t kFormAndKind = 0xf000ffff;  // what of a control word tells form, kind and flags
 inline constexpr uint32_t sequence_of(uint64_t control) { return static_cast<uint32_t>(control >> 32); }
 inline constexpr Form form_of(uint64_t control) { return static_cast<Form>(control >> 28 & 15); }
 inline constexpr uint32_t length_of(uint64_t control) { return static_cast<uint32_t>(control >> 16 & 0xfff); }

@@ -128,13 +128,18 @@ int Port::poll() {
   return events;
 }
 
-int Port::listen(uint32_t section, int looks) {
+int Port::listen(uint32_t section, int looks, Wanted& wanted) {
   uint32_t at = 0;
   while (at < active_ && watches_[at].peer != section) ++at;
   if (at == active_ || polling_) return 0;
   uint64_t control;
   while (!watches_[at].arrived(&control)) {
     if (--looks <= 0) return 0;
+  }
+  Receiver& receiver = receivers_[section];
+  if (receiver.take_wanted(watches_[at], control, wanted)) [[likely]] {
+    receiver.last_pass = pass_;
+    return 1;
   }
   polling_ = true;
   const int events = take(watches_[at], control);

@@ -54,8 +54,8 @@ class Port final : public base::Poller, public base::Sleeper {
   Bell bell(uint32_t section) const;
 
   int poll() override;
-  // Only the ring of one section, at most so many times; the number of events.
-  int listen(uint32_t section, int looks);
+  // Only the ring of one section, for a message that is wanted, at most so many times; the number of events.
+  int listen(uint32_t section, int looks, Wanted& wanted);
 
   void arm() override;
   void disarm() override;

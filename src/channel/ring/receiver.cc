@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "base/clock.h"
-#include "channel/copy.h"
 
 namespace vicinity::channel::ring {
 namespace {
@@ -29,13 +28,6 @@ uint32_t read_word(const Line* line, size_t offset) {
 }
 
 }  // namespace
-
-// The line is read and will not be looked at again; the sender may have it when we say so.
-void Receiver::step(Watch& watch) {
-  watch.next = parts_.lines + (watch.sequence & mask_);
-  ++watch.sequence;
-  ++consumed_;
-}
 
 void Receiver::give_credit() {
   if (consumed_ == credited_) return;

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "channel/channel.h"
+#include "channel/copy.h"
 #include "channel/ring/line.h"
 #include "region/layout.h"
 
@@ -54,6 +55,27 @@ class Receiver {
   // messages. Returns the number of events. After a lie failure() says which.
   int receive(Watch& watch, uint64_t control, Sink& sink);
 
+  // Takes the line that has arrived if it is the message that is wanted.
+  bool take_wanted(Watch& watch, uint64_t control, Wanted& wanted) {
+    const Line* line = watch.next;
+    const uint64_t address = __atomic_load_n(&line->address, __ATOMIC_RELAXED);
+    const size_t length = length_of(control);
+    if ((control & kFormAndKind) != (wanted.kind | uint64_t{static_cast<uint8_t>(Form::kShort)} << 28) ||
+        ((address ^ wanted.address) & wanted.mask) != 0 || length > wanted.room || length > kFirstPayload ||
+        state_ != State::kBetween)
+      return false;
+    copy_small(wanted.where, line->payload, length);
+    step(watch);
+    ++messages_;
+    bytes_ += length;
+    wanted.address = address;
+    wanted.bytes = length;
+    wanted.taken = true;
+    if (consumed_ - credited_ >= parts_.line_count / 4) [[unlikely]]
+      give_credit();
+    return true;
+  }
+
   // Tells the sender how far we are, if it does not know yet.
   void give_credit();
   const char* failure() const { return failure_; }
@@ -79,7 +101,12 @@ class Receiver {
   void take_piece(uint32_t buffer);
   void begin(const Envelope& envelope, size_t bytes, State state, Sink& sink);
   void put(const std::byte* data, size_t bytes);
-  void step(Watch& watch);
+  // The line is read and will not be looked at again; the sender may have it when we say so.
+  void step(Watch& watch) {
+    watch.next = parts_.lines + (watch.sequence & mask_);
+    ++watch.sequence;
+    ++consumed_;
+  }
   void finish_if_whole(Sink& sink);
   void feed();
   bool lie(const char* why) {

@@ -256,6 +256,23 @@ TEST_F(Pair, AMessageChangesNoMoreLinesThanItNeeds) {
   EXPECT_EQ(at(1).messages.size(), 1 + std::size(costs));
 }
 
+TEST_F(Pair, OnlyAMessageThatIsWantedSkipsTheSink) {
+  ASSERT_EQ(sender.send(tagged(0), nullptr, 0), Answer::kDone);  // makes the ring known
+  for (int i = 0; i < 2; ++i) ports[1]->poll();
+  for (int tag : {5, 6})
+    for (uint64_t mask : {~uint64_t{0}, uint64_t{0xffff'ffff}})
+      for (size_t room : {3u, 4u}) {
+        int got = 0;
+        Wanted wanted{1 | uint64_t{5} << 32, mask, 2 | 3 << 8, &got, room, false, 0};
+        ASSERT_EQ(sender.send(tagged(tag), &tag, sizeof tag), Answer::kDone);
+        EXPECT_EQ(ports[1]->listen(0, 1, wanted), 1);
+        EXPECT_EQ(wanted.taken, room == 4 && (tag == 5 || mask >> 32 == 0));
+        EXPECT_EQ(got, wanted.taken ? tag : 0);
+        EXPECT_EQ(wanted.address >> 32, static_cast<uint64_t>(wanted.taken ? tag : 5));
+      }
+  EXPECT_EQ(at(1).messages.size(), 1u + 5);
+}
+
 TEST_F(Pair, ASilentReceiverMeansRetryAndItsCreditGoesOn) {
   int sent = 0;
   while (sender.send(tagged(sent), &sent, sizeof sent) == Answer::kDone) ++sent;
