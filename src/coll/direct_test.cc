@@ -284,6 +284,22 @@ TEST(Direct, NothingIsOverwrittenUnderASlowReader) {
         << count;
 }
 
+// Slots and halves are the same memory; barriers change which of them meet.
+TEST(Direct, LongAndShortPartsDoNotOverwriteEachOther) {
+  EXPECT_EQ(run(3,
+                [](int rank, Communicator& world, peer::test::Board&) {
+                  for (uint64_t round = 0; round < 120; ++round) {
+                    if (rank == 1 && round % 3 == 1) usleep(1000);
+                    round_scatter(Round{world, 2 * round, 2000, 0});
+                    if (rank == 1 && round % 4 == 1) usleep(1000);
+                    round_scatter(Round{world, 2 * round + 1, 9000, 0});
+                    if (round % 5 == 0) CHECK_OR(25, entry::barrier(world).ok());
+                  }
+                  leave_together(world);
+                }),
+            0);
+}
+
 // A root that fills the slots of two broadcasts counts the pieces of both in one place.
 TEST(Direct, ARootGoesOnWhileReadersSleep) {
   EXPECT_EQ(run(3,
