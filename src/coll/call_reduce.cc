@@ -38,7 +38,8 @@ Status run_reduce_scatter(const How& how, Kind kind, const ReductionArguments& a
   if (!type.ok()) return type.status();
   VICINITY_TRY(check_reduction_buffers(a, **type, comm));
   const Reduction r = resolved(a, **type);
-  if (Direct* direct = direct_way(how, comm, kind, r.input().bytes()))
+  if (Direct* direct = direct_way(how, comm, kind, r.input().bytes());
+      direct && Direct::can_combine(r, *a.op))
     return direct->reduce_scatter(kind, r, pieces, *a.op);
   Call call(how, comm, kind, kNoRoot, a.op);
   build_reduce_scatter(call.plan(), r, pieces);
@@ -55,7 +56,7 @@ Status allreduce(const How& how, const void* sendbuf, void* recvbuf, MPI_Count c
   VICINITY_TRY(check_reduction_buffers(a, **type, comm));
   const Reduction r = resolved(a, **type);
   if (Direct* direct = direct_way(how, comm, Kind::kAllreduce, r.input().bytes());
-      direct && Direct::can_allreduce(r, op))
+      direct && Direct::can_combine(r, op))
     return direct->allreduce(r, op);
   Call call(how, comm, Kind::kAllreduce, kNoRoot, &op);
   build_allreduce(call.plan(), r);
@@ -84,7 +85,8 @@ Status reduce(const How& how, const void* sendbuf, void* recvbuf, MPI_Count coun
       r.recv = nullptr;
     }
   }
-  if (Direct* direct = comm.inter() ? nullptr : direct_way(how, comm, Kind::kReduce, r.input().bytes()))
+  if (Direct* direct = comm.inter() ? nullptr : direct_way(how, comm, Kind::kReduce, r.input().bytes());
+      direct && Direct::can_combine(r, op))
     return direct->reduce(r, op, root);
   Call call(how, comm, Kind::kReduce, root, &op);
   build_reduce(call.plan(), r, root);

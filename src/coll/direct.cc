@@ -53,7 +53,8 @@ Direct::Direct(Communicator& comm, std::unique_ptr<Member[]> members, uint32_t l
       fence_(fence),
       first_(comm.coll->sequence),
       safe_(comm.coll->sequence),
-      pieces_(comm.coll->sequence - region::kLargeSlots) {
+      wide_(comm.coll->sequence - region::kLargeSlots),
+      narrow_(wide_) {
   for (uint8_t kind = 0; kind < kKinds; ++kind) limit_[kind] = direct_limit(static_cast<Kind>(kind), size_);
 }
 
@@ -164,15 +165,21 @@ Status Direct::wait_until_near(const Turn& turn, uint32_t depth) {
   return object::kOk;
 }
 
+// Slots and halves are the same memory: a call that used it in the other way must be over for everybody.
 Status Direct::make_room(const Turn& turn, Space space) {
-  // The slot that is next may be in use since the last call.
-  const bool recent = space == Space::kLarge && turn.number - pieces_ < region::kLargeSlots;
-  const uint32_t depth = recent ? 1 : depth_of(space);
+  uint32_t depth = depth_of(space);
+  if (space == Space::kLarge) {
+    depth = std::min(depth, turn.number - wide_);
+    narrow_ = turn.number;
+  } else if (space == Space::kHalf) {
+    depth = std::min(depth, turn.number - narrow_);
+    wide_ = turn.number;
+  }
   return turn.number - safe_ < depth ? object::kOk : wait_until_near(turn, depth);
 }
 
 Status Direct::room_for_pieces(const Turn& turn) {
-  pieces_ = turn.number;
+  wide_ = narrow_ = turn.number;
   return wait_until_near(turn, 1);
 }
 

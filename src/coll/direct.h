@@ -3,8 +3,9 @@
 //
 // In a call, a rank shows its part on its own board (region/board.h) and reads the parts of the others
 // from theirs. No schedule, no message, no copy in between. A part of up to 48 bytes is in the line that
-// says that it is there; up to 4 KiB in a small slot, up to 64 KiB in a large one; what is longer moves in
-// pieces through all large slots, or in slices of a slot, a call each.
+// says that it is there; up to 4 KiB in a small slot, up to 64 KiB in a large one. What is longer moves in
+// slices through halves of all large slots, a call each, or in pieces through all of them in one call. Slices
+// are long because each of them waits for everybody: where ranks share cores, that is a change of processes.
 //
 // Invariants:
 //   The line of call q is number q mod 32. It is written when all members have begun call q - 31 at least,
@@ -72,8 +73,8 @@ class Direct {
   Status allgather(Kind kind, const Typed& mine, const Blocks& all);
   Status alltoall(const Blocks& send, const Blocks& recv);  // the same base: in place
   Status reduce(const Reduction& r, const Op& op, int root);
-  // Longer vectors than a slot are cut into pieces, which needs elements that are small everywhere.
-  static bool can_allreduce(const Reduction& r, const Op& op) {
+  // Longer vectors than a slot are cut, which needs elements that are small everywhere.
+  static bool can_combine(const Reduction& r, const Op& op) {
     return op.predefined() || r.input().bytes() <= region::kLargeSlotBytes;
   }
   Status allreduce(const Reduction& r, const Op& op);
@@ -97,7 +98,7 @@ class Direct {
 
  private:
   friend class Doubt;
-  enum class Space : uint8_t { kLine, kSmall, kLarge };
+  enum class Space : uint8_t { kLine, kSmall, kLarge, kHalf };
 
   static Space space_of(uint64_t bytes) {
     if (bytes <= channel::ring::kFirstPayload) return Space::kLine;
@@ -106,7 +107,8 @@ class Direct {
   static uint32_t depth_of(Space space) {
     return space == Space::kLine    ? region::kBoardLines
            : space == Space::kSmall ? region::kSmallSlots
-                                    : region::kLargeSlots;
+           : space == Space::kLarge ? region::kLargeSlots
+                                    : kHalves;
   }
   uint64_t sequence_of(uint32_t number) const { return uint64_t{life_} << 32 | number; }
   Turn begin(Kind kind, int root = kNoRoot, const Op* op = nullptr) {
@@ -124,11 +126,13 @@ class Direct {
     if (space == Space::kLine) return m.line(turn.number)->payload;
     if (space == Space::kSmall)
       return m.board + region::kBoardSmall + turn.number % region::kSmallSlots * region::kSmallSlotBytes;
-    return m.board + region::kBoardLarge + turn.number % region::kLargeSlots * region::kLargeSlotBytes;
+    if (space == Space::kLarge)
+      return m.board + region::kBoardLarge + turn.number % region::kLargeSlots * region::kLargeSlotBytes;
+    return m.board + region::kBoardLarge + turn.number % kHalves * kHalfBytes;
   }
   // Our own, when nobody reads any more what it held.
   Status room(const Turn& turn, Space space) {
-    if (turn.number - safe_ < depth_of(space) && space != Space::kLarge) [[likely]]
+    if (turn.number - safe_ < depth_of(space) && space < Space::kLarge) [[likely]]
       return object::kOk;
     return make_room(turn, space);
   }
@@ -188,6 +192,19 @@ class Direct {
     return wait(turn, first, last, [&](int rank) { return passed(rank, turn, units); });
   }
   Status bcast_large(const Turn& turn, const Typed& data, int root);
+  // A call for each slice of `most` bytes.
+  template <class Move>
+  Status in_slices(Kind kind, int root, const Op* op, uint64_t most, uint64_t slice, Move&& move) {
+    for (uint64_t done = 0; done < most; done += slice) {
+      const Turn turn = begin(kind, root, op);
+      const Status status = move(turn, done);
+      if (!status.ok()) return give_up(turn, status);
+    }
+    return object::kOk;
+  }
+  uint64_t slice_for_each() const { return kHalfBytes / static_cast<uint64_t>(size_) / 64 * 64; }
+  Status gather_slices(const Typed& mine, const Blocks& all, int root);
+  Status scatter_slices(const Blocks& all, const Typed& mine, int root);
   Status allgather_slices(Kind kind, const Typed& mine, const Blocks& all);
   Status alltoall_slices(const Blocks& send, const Blocks& recv);
 
@@ -196,12 +213,13 @@ class Direct {
   Status show_input(const Turn& turn, Space space, const Reduction& r);
   Status fold_range(const Turn& turn, const Reduction& r, const Op& op, int low, int high);
   Status fold_slices(const Turn& turn, Space space, const Reduction& r, const Op& op);
-  Status allreduce_large(const Turn& turn, const Reduction& r, const Op& op);
-  std::byte* piece(int rank, uint32_t index) const {
-    return member(rank).board + region::kBoardLarge + index % kPieces * kPieceBytes;
-  }
-  static constexpr uint32_t kPieces = 16;
-  static constexpr uint32_t kPieceBytes = region::kLargeSlots * region::kLargeSlotBytes / kPieces;
+  Status combine_large(const Turn& turn, const Reduction& r, const Op& op, int root);
+  Status reduce_scatter_slices(Kind kind, const Reduction& r, const Pieces& pieces, const Op& op);
+
+  static constexpr uint32_t kAreaBytes = region::kLargeSlots * region::kLargeSlotBytes;
+  static constexpr uint32_t kHalves = 2, kHalfBytes = kAreaBytes / kHalves;
+  static constexpr uint32_t kPieces = 16, kPieceBytes = kAreaBytes / kPieces;
+  static constexpr uint32_t kLongPieces = 4;  // three at least: combine_large
 
   Communicator& comm_;
   CommState& state_;
@@ -211,7 +229,8 @@ class Direct {
   const bool fence_;
   const uint32_t first_;  // the first call of this life
   uint32_t safe_;
-  uint32_t pieces_;  // the newest call that used all large slots
+  // Our newest calls that used a half or all large slots, and one or all of them.
+  uint32_t wide_, narrow_;
   uint64_t limit_[kKinds];
 };
 

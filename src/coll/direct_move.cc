@@ -36,6 +36,12 @@ void copy_own(const Typed& from, const Typed& to) {
   if (from.at != to.at) object::copy_typed(from.at, from.count, *from.type, to.at, to.count, *to.type);
 }
 
+// The next slice for each rank but ours, one after the other.
+void pack_slices(const Cursors& out, int own, int ranks, std::byte* to, uint64_t slice) {
+  for (int rank = 0; rank < ranks; ++rank)
+    if (rank != own) out[static_cast<size_t>(rank)].pack(to + slice * static_cast<uint64_t>(rank), slice);
+}
+
 }  // namespace
 
 // Everybody shows an empty part and waits for those of the others.
@@ -94,8 +100,9 @@ Status Direct::bcast_large(const Turn& turn, const Typed& data, int root) {
   const uint64_t bytes = data.bytes();
   const bool round = bytes > region::kLargeSlotBytes;
   const uint64_t most = round ? kPieceBytes : kShortPiece;
+  std::byte* const area = member(root).board + region::kBoardLarge;
   const auto place = [&](uint32_t index) {
-    return round ? piece(root, index) : part(root, turn, Space::kLarge) + index * most;
+    return round ? area + index % kPieces * kPieceBytes : part(root, turn, Space::kLarge) + index * most;
   };
   object::PackCursor cursor(data.at, data.count, *data.type);
   if (rank_ == root) {
@@ -120,7 +127,36 @@ Status Direct::bcast_large(const Turn& turn, const Typed& data, int root) {
   return object::kOk;
 }
 
+// The root reads one half while the others fill the other.
+Status Direct::gather_slices(const Typed& mine, const Blocks& all, int root) {
+  if (rank_ != root) {
+    object::PackCursor out(mine.at, mine.count, *mine.type);
+    return in_slices(Kind::kGather, root, nullptr, mine.bytes(), kHalfBytes, [&](const Turn& turn, uint64_t) {
+      VICINITY_TRY(room(turn, Space::kHalf));
+      out.pack(part(rank_, turn, Space::kHalf), kHalfBytes);
+      show(turn, mine.bytes());
+      return object::kOk;
+    });
+  }
+  const Cursors in = cursors_of(all, size_);
+  if (!in) return refuse(Kind::kGather, root, no_memory(size_));
+  const uint64_t block = all.bytes(0);
+  copy_own(mine, all[rank_]);
+  return in_slices(Kind::kGather, root, nullptr, block, kHalfBytes, [&](const Turn& turn, uint64_t) {
+    for (int step = 1; step < size_; ++step) {
+      const int rank = (rank_ + step) % size_;
+      VICINITY_TRY(wait_for_parts(turn, rank, rank + 1));
+      VICINITY_TRY(check(turn, rank, block));
+      in[static_cast<size_t>(rank)].unpack(part(rank, turn, Space::kHalf), kHalfBytes);
+    }
+    all_seen(turn);
+    return object::kOk;
+  });
+}
+
 Status Direct::gather(const Typed& mine, const Blocks& all, int root) {
+  const uint64_t block = rank_ == root ? all.bytes(0) : mine.bytes();
+  if (block > region::kLargeSlotBytes) return gather_slices(mine, all, root);
   const Turn turn = begin(Kind::kGather, root);
   Status status;
   if (rank_ != root) {
@@ -149,9 +185,34 @@ Status Direct::gather(const Typed& mine, const Blocks& all, int root) {
   return status;
 }
 
+Status Direct::scatter_slices(const Blocks& all, const Typed& mine, int root) {
+  const uint64_t slice = slice_for_each();
+  if (rank_ != root) {
+    object::PackCursor in(mine.at, mine.count, *mine.type);
+    return in_slices(Kind::kScatter, root, nullptr, mine.bytes(), slice, [&](const Turn& turn, uint64_t) {
+      VICINITY_TRY(wait_for_parts(turn, root, root + 1));
+      VICINITY_TRY(check(turn, root, mine.bytes()));
+      in.unpack(part(root, turn, Space::kHalf) + slice * static_cast<uint64_t>(rank_), slice);
+      return object::kOk;
+    });
+  }
+  const Cursors out = cursors_of(all, size_);
+  if (!out) return refuse(Kind::kScatter, root, no_memory(size_));
+  const uint64_t block = all.bytes(0);
+  VICINITY_TRY(in_slices(Kind::kScatter, root, nullptr, block, slice, [&](const Turn& turn, uint64_t) {
+    VICINITY_TRY(room(turn, Space::kHalf));
+    pack_slices(out, rank_, size_, part(rank_, turn, Space::kHalf), slice);
+    show(turn, block);
+    return object::kOk;
+  }));
+  copy_own(all[rank_], mine);
+  return object::kOk;
+}
+
 Status Direct::scatter(const Blocks& all, const Typed& mine, int root) {
-  const Turn turn = begin(Kind::kScatter, root);
   const uint64_t block = rank_ == root ? all.bytes(0) : mine.bytes();
+  if (block * static_cast<uint64_t>(size_) > region::kLargeSlotBytes) return scatter_slices(all, mine, root);
+  const Turn turn = begin(Kind::kScatter, root);
   const Space space = space_of(block * static_cast<uint64_t>(size_));
   Status status;
   if (rank_ == root) {
@@ -192,60 +253,48 @@ Status Direct::allgather(Kind kind, const Typed& mine, const Blocks& all) {
   return status;
 }
 
-// What is longer than a slot goes in slices, a call each. The large slots take turns, so that a rank
-// fills one while others still read the other. Each line tells the length of the whole.
+// The halves take turns, so that a rank fills one while others still read the other. Each line tells the
+// length of the whole.
 Status Direct::allgather_slices(Kind kind, const Typed& mine, const Blocks& all) {
   const Cursors in = cursors_of(all, size_);
   if (!in) return refuse(kind, kNoRoot, no_memory(size_));
   object::PackCursor out(mine.at, mine.count, *mine.type);
   if (mine.bytes() > 0) copy_own(mine, all[rank_]);
-  const uint64_t most = all.largest(size_);
-  for (uint64_t done = 0; done < most; done += region::kLargeSlotBytes) {
-    const Turn turn = begin(kind);
-    Status status = room(turn, Space::kLarge);
-    if (!status.ok()) return give_up(turn, status);
-    out.pack(part(rank_, turn, Space::kLarge), region::kLargeSlotBytes);
+  return in_slices(kind, kNoRoot, nullptr, all.largest(size_), kHalfBytes, [&](const Turn& turn, uint64_t) {
+    VICINITY_TRY(room(turn, Space::kHalf));
+    out.pack(part(rank_, turn, Space::kHalf), kHalfBytes);
     show(turn, mine.bytes());
-    for (int step = 1; step < size_ && status.ok(); ++step) {
+    for (int step = 1; step < size_; ++step) {
       const int rank = (rank_ + step) % size_;
-      status = wait_for_parts(turn, rank, rank + 1);
-      if (status.ok()) status = check(turn, rank, all.bytes(rank));
-      if (status.ok())
-        in[static_cast<size_t>(rank)].unpack(part(rank, turn, Space::kLarge), region::kLargeSlotBytes);
+      VICINITY_TRY(wait_for_parts(turn, rank, rank + 1));
+      VICINITY_TRY(check(turn, rank, all.bytes(rank)));
+      in[static_cast<size_t>(rank)].unpack(part(rank, turn, Space::kHalf), kHalfBytes);
     }
-    if (!status.ok()) return give_up(turn, status);
     all_seen(turn);
-  }
-  return object::kOk;
+    return object::kOk;
+  });
 }
 
-// As above; a slot holds as much for each rank.
+// As above; a half holds as much for each rank.
 Status Direct::alltoall_slices(const Blocks& send, const Blocks& recv) {
   const Cursors out = cursors_of(send, size_), in = cursors_of(recv, size_);
   if (!out || !in) return refuse(Kind::kAlltoall, kNoRoot, no_memory(size_));
   copy_own(send[rank_], recv[rank_]);
-  const uint64_t block = recv.bytes(0);
-  const size_t slice = region::kLargeSlotBytes / static_cast<size_t>(size_) / 64 * 64;
-  for (uint64_t done = 0; done < block; done += slice) {
-    const Turn turn = begin(Kind::kAlltoall);
-    Status status = room(turn, Space::kLarge);
-    if (!status.ok()) return give_up(turn, status);
-    std::byte* own = part(rank_, turn, Space::kLarge);
-    for (int rank = 0; rank < size_; ++rank)
-      if (rank != rank_) out[static_cast<size_t>(rank)].pack(own + slice * static_cast<size_t>(rank), slice);
+  const uint64_t block = recv.bytes(0), slice = slice_for_each();
+  return in_slices(Kind::kAlltoall, kNoRoot, nullptr, block, slice, [&](const Turn& turn, uint64_t) {
+    VICINITY_TRY(room(turn, Space::kHalf));
+    pack_slices(out, rank_, size_, part(rank_, turn, Space::kHalf), slice);
     show(turn, block);
-    for (int step = 1; step < size_ && status.ok(); ++step) {
+    for (int step = 1; step < size_; ++step) {
       const int rank = (rank_ + step) % size_;
-      status = wait_for_parts(turn, rank, rank + 1);
-      if (status.ok()) status = check(turn, rank, block);
-      if (status.ok())
-        in[static_cast<size_t>(rank)].unpack(
-            part(rank, turn, Space::kLarge) + slice * static_cast<size_t>(rank_), slice);
+      VICINITY_TRY(wait_for_parts(turn, rank, rank + 1));
+      VICINITY_TRY(check(turn, rank, block));
+      in[static_cast<size_t>(rank)].unpack(
+          part(rank, turn, Space::kHalf) + slice * static_cast<uint64_t>(rank_), slice);
     }
-    if (!status.ok()) return give_up(turn, status);
     all_seen(turn);
-  }
-  return object::kOk;
+    return object::kOk;
+  });
 }
 
 Status Direct::alltoall(const Blocks& send, const Blocks& recv) {

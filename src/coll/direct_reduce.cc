@@ -40,6 +40,9 @@ class Scratch {
 // that saves a second meeting.
 constexpr uint64_t kMostRepeated = 16 << 10;
 
+// So much of a result is combined at a time, in the nearest cache.
+constexpr MPI_Count kFoldBytes = 8 << 10;
+
 }  // namespace
 
 // Where the operands are: `count` elements from byte `offset` on of each part.
@@ -48,26 +51,31 @@ struct Direct::Folding {
   const Turn& turn;
   const Op& op;
   Space space;
-  uint64_t offset = 0;
-  bool in_pieces = false;
-  uint32_t index = 0;
+  MPI_Count offset = 0;
+  const std::byte* area = nullptr;  // where our part is, if not where its space says
   const std::byte* operand(int rank) const {
-    return (in_pieces ? direct.piece(rank, index) : direct.part(rank, turn, space)) + offset;
+    if (!area) return direct.part(rank, turn, space) + offset;
+    return direct.member(rank).board + (area - direct.member(direct.rank_).board) + offset;
   }
 };
 
 // out = the operands of ranks low..high-1, combined.
 Status Direct::fold(const Folding& f, int low, int high, const Typed& out) const {
   if (out.count == 0) return object::kOk;
-  get(f.operand(high - 1), out);
-  if (high - low < 2) return object::kOk;
   const object::Kernel kernel = out.type->dense ? object::kernel(f.op, out.type->basic) : nullptr;
   if (kernel) [[likely]] {
-    void* inout = object::data_start(out.at, *out.type);
-    for (int rank = high - 2; rank >= low; --rank)
-      kernel(f.operand(rank), inout, static_cast<size_t>(out.count));
+    const MPI_Count each = out.type->size, most = std::max<MPI_Count>(kFoldBytes / each, 1);
+    for (MPI_Count done = 0; done < out.count; done += most) {
+      const Typed now = out.part(done, std::min(most, out.count - done));
+      get(f.operand(high - 1) + done * each, now);
+      for (int rank = high - 2; rank >= low; --rank)
+        kernel(f.operand(rank) + done * each, object::data_start(now.at, *now.type),
+               static_cast<size_t>(now.count));
+    }
     return object::kOk;
   }
+  get(f.operand(high - 1), out);
+  if (high - low < 2) return object::kOk;
   Scratch in;
   VICINITY_TRY(in.make(out.count, *out.type));
   for (int rank = high - 2; rank >= low; --rank) {
@@ -97,7 +105,9 @@ Status Direct::reduce(const Reduction& r, const Op& op, int root) {
   const Turn turn = begin(Kind::kReduce, root, &op);
   const Space space = space_of(r.input().bytes());
   Status status;
-  if (rank_ != root) {
+  if (r.input().bytes() > region::kLargeSlotBytes) {
+    status = combine_large(turn, r, op, root);
+  } else if (rank_ != root) {
     status = show_input(turn, space, r);
   } else if (status = room(turn, space); status.ok()) {
     put(part(rank_, turn, space), r.input());
@@ -111,7 +121,7 @@ Status Direct::allreduce(const Reduction& r, const Op& op) {
   const uint64_t bytes = r.input().bytes();
   Status status;
   if (bytes > region::kLargeSlotBytes) {
-    status = allreduce_large(turn, r, op);
+    status = combine_large(turn, r, op, kNoRoot);
   } else if (status = show_input(turn, space_of(bytes), r); status.ok()) {
     status = bytes * static_cast<uint64_t>(size_ - 2) > kMostRepeated
                  ? fold_slices(turn, space_of(bytes), r, op)
@@ -123,8 +133,7 @@ Status Direct::allreduce(const Reduction& r, const Op& op) {
 // Each rank combines one slice of all inputs, puts it where its own input was, and all collect the slices.
 Status Direct::fold_slices(const Turn& turn, Space space, const Reduction& r, const Op& op) {
   const Slices slices(r.count, size_);
-  const auto each = static_cast<uint64_t>(r.type->size);
-  const auto at = [&](int rank) { return static_cast<uint64_t>(slices.first(rank)) * each; };
+  const auto at = [&](int rank) { return slices.first(rank) * r.type->size; };
   VICINITY_TRY(wait_for_parts(turn, 0, size_));
   VICINITY_TRY(check_all(turn, 0, size_, r.input().bytes()));
   const Typed mine = slices.part(r.output(), rank_);
@@ -140,26 +149,33 @@ Status Direct::fold_slices(const Turn& turn, Space space, const Reduction& r, co
   return object::kOk;
 }
 
-// Piece by piece through kPieces places: in step s all inputs of piece s are there, and so are the slices of
-// the result of piece s - 1. Whoever has passed s + 1 steps does not need piece s - 2 any more.
-Status Direct::allreduce_large(const Turn& turn, const Reduction& r, const Op& op) {
-  const MPI_Count most = kPieceBytes / r.type->size;
+// Piece by piece through some places: in step s all inputs of piece s are there, and so are the slices of
+// the result of piece s - 1. Whoever has passed s + 1 steps does not need piece s - 2 any more. Each step
+// waits for everybody, so with more than two ranks, which may share cores, steps are few. `root` alone wants
+// the result, or all do.
+Status Direct::combine_large(const Turn& turn, const Reduction& r, const Op& op, int root) {
+  const uint32_t places = size_ == 2 ? kPieces : kLongPieces;
+  const uint32_t piece_bytes = kAreaBytes / places;
+  const MPI_Count most = piece_bytes / r.type->size;
   const auto pieces = static_cast<uint32_t>((r.count + most - 1) / most);
-  const auto each = static_cast<uint64_t>(r.type->size);
+  const auto piece = [&](int rank, uint32_t index) {
+    return member(rank).board + region::kBoardLarge + index % places * piece_bytes;
+  };
   const auto range = [&](const Typed& all, uint32_t index) {
     return all.part(index * most, std::min(most, r.count - index * most));
   };
-  const auto at = [&](const Slices& slices, int rank) {
-    return static_cast<uint64_t>(slices.first(rank)) * each;
-  };
+  const auto at = [&](const Slices& slices, int rank) { return slices.first(rank) * r.type->size; };
+  const bool wanted = root == kNoRoot || root == rank_;
+  Scratch scratch;
+  if (!wanted) VICINITY_TRY(scratch.make(most / size_ + 1, *r.type));
   VICINITY_TRY(room_for_pieces(turn));
   put(piece(rank_, 0), range(r.input(), 0));
   show(turn, r.input().bytes());
   VICINITY_TRY(wait_for_parts(turn, 0, size_));
   VICINITY_TRY(check_all(turn, 0, size_, r.input().bytes()));
-  for (uint32_t step = 0; step <= pieces; ++step) {
+  for (uint32_t step = 0; step < pieces + wanted; ++step) {
     if (step > 0) VICINITY_TRY(wait_for_units(turn, 0, size_, step + 1));
-    if (step > 0) {
+    if (step > 0 && wanted) {
       const Typed result = range(r.output(), step - 1);
       const Slices slices(result.count, size_);
       for (int other = 1; other < size_; ++other) {
@@ -168,10 +184,11 @@ Status Direct::allreduce_large(const Turn& turn, const Reduction& r, const Op& o
       }
     }
     if (step == pieces) break;
-    const Typed result = range(r.output(), step);
-    const Slices slices(result.count, size_);
-    const Typed mine = slices.part(result, rank_);
-    const Folding folding{*this, turn, op, Space::kLarge, at(slices, rank_), true, step};
+    const Typed input = range(r.input(), step);
+    const Slices slices(input.count, size_);
+    const Typed mine = wanted ? slices.part(range(r.output(), step), rank_)
+                              : scratch.typed.part(0, slices.part(input, rank_).count);
+    const Folding folding{*this, turn, op, Space::kLarge, at(slices, rank_), piece(rank_, step)};
     // Our own operand of the next piece goes out before our output can touch it: they may be one buffer.
     VICINITY_TRY(fold(folding, 0, size_, mine));
     put(piece(rank_, step) + at(slices, rank_), mine);
@@ -181,8 +198,36 @@ Status Direct::allreduce_large(const Turn& turn, const Reduction& r, const Op& o
   return object::kOk;
 }
 
+// A slice holds as much of each rank's block. What it writes to a result in place has been shown before.
+Status Direct::reduce_scatter_slices(Kind kind, const Reduction& r, const Pieces& pieces, const Op& op) {
+  const MPI_Count each = r.type->size, slice = static_cast<MPI_Count>(slice_for_each()) / each;
+  MPI_Count most = 0;
+  for (int rank = 0; rank < size_; ++rank) most = std::max(most, pieces.count(rank));
+  const auto rest = [&](int rank, MPI_Count done) {
+    return std::clamp<MPI_Count>(pieces.count(rank) - done, 0, slice);
+  };
+  return in_slices(kind, kNoRoot, &op, static_cast<uint64_t>(most), static_cast<uint64_t>(slice),
+                   [&](const Turn& turn, uint64_t from) {
+                     const auto done = static_cast<MPI_Count>(from);
+                     VICINITY_TRY(room(turn, Space::kHalf));
+                     MPI_Count first = 0;
+                     for (int rank = 0; rank < size_; first += pieces.count(rank++))
+                       if (rest(rank, done) > 0)
+                         put(part(rank_, turn, Space::kHalf) + rank * slice * each,
+                             r.input().part(first + done, rest(rank, done)));
+                     show(turn, r.input().bytes());
+                     VICINITY_TRY(wait_for_parts(turn, 0, size_));
+                     all_seen(turn);
+                     VICINITY_TRY(check_all(turn, 0, size_, r.input().bytes()));
+                     const Folding folding{*this, turn, op, Space::kHalf, rank_ * slice * each};
+                     return fold(folding, 0, size_,
+                                 Typed{r.recv, pieces.count(rank_), r.type}.part(done, rest(rank_, done)));
+                   });
+}
+
 // The same expression as in an allreduce, for the own block only.
 Status Direct::reduce_scatter(Kind kind, const Reduction& r, const Pieces& pieces, const Op& op) {
+  if (r.input().bytes() > region::kLargeSlotBytes) return reduce_scatter_slices(kind, r, pieces, op);
   const Turn turn = begin(kind, kNoRoot, &op);
   const uint64_t bytes = r.input().bytes();
   const Space space = space_of(bytes);
@@ -191,9 +236,9 @@ Status Direct::reduce_scatter(Kind kind, const Reduction& r, const Pieces& piece
   if (status.ok()) status = check_all(turn, 0, size_, bytes);
   if (status.ok()) {
     all_seen(turn);
-    const auto offset = static_cast<uint64_t>(pieces.first(rank_)) * static_cast<uint64_t>(r.type->size);
-    status = fold(Folding{*this, turn, op, space, offset}, 0, size_,
-                  Typed{r.recv, pieces.count(rank_), r.type});
+    const MPI_Count offset = pieces.first(rank_) * r.type->size;
+    status =
+        fold(Folding{*this, turn, op, space, offset}, 0, size_, Typed{r.recv, pieces.count(rank_), r.type});
   }
   return status.ok() ? status : give_up(turn, status);
 }

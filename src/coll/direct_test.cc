@@ -110,7 +110,7 @@ void round_affine(const Round& r) {
   Datatype& pair = object::builtin(MPI_C_DOUBLE_COMPLEX);
   const Reduction reduction{data.data(), data.data(), MPI_Count(r.count), &pair, false};
   Direct* direct = direct_way({}, r.comm, Kind::kAllreduce, reduction.input().bytes());
-  if (!direct || !Direct::can_allreduce(reduction, op)) return;
+  if (!direct || !Direct::can_combine(reduction, op)) return;
   CHECK_OR(5, direct->allreduce(reduction, op).ok());
   CHECK_OR(6, data == expected);
 }
@@ -121,9 +121,9 @@ void round_alltoall(const Round& r) {
   CHECK_OR(7, entry::alltoall(mine.data(), MPI_Count(r.count), MPI_UINT64_T, out.data(), MPI_Count(r.count),
                               MPI_UINT64_T, r.comm)
                   .ok());
-  CHECK_OR(8, entry::alltoall(MPI_IN_PLACE, 0, MPI_UINT64_T, same.data(), MPI_Count(r.count), MPI_UINT64_T,
-                              r.comm)
-                  .ok());
+  CHECK_OR(
+      8, entry::alltoall(MPI_IN_PLACE, 0, MPI_UINT64_T, same.data(), MPI_Count(r.count), MPI_UINT64_T, r.comm)
+             .ok());
   for (int rank = 0; rank < r.size(); ++rank)
     for (size_t i = 0; i < r.count; ++i)
       CHECK_OR(9, out[static_cast<size_t>(rank) * r.count + i] ==
@@ -182,6 +182,26 @@ void round_reduce_scatter(const Round& r) {
   }
 }
 
+// In place, rank k gets k times as much as rank 1.
+void round_uneven_reduce_scatter(const Round& r) {
+  std::vector<int> counts;
+  size_t all = 0, first = 0;
+  for (int rank = 0; rank < r.size(); ++rank) {
+    counts.push_back(rank * static_cast<int>(r.count));
+    if (rank < r.comm.rank) first += static_cast<size_t>(counts.back());
+    all += static_cast<size_t>(counts.back());
+  }
+  auto data = input(r.comm.rank, r.number, all);
+  CHECK_OR(23, entry::reduce_scatter(MPI_IN_PLACE, data.data(), CountArray(counts.data()), MPI_UINT64_T,
+                                     sum(), r.comm)
+                   .ok());
+  for (size_t i = 0; i < static_cast<size_t>(r.comm.rank) * r.count; ++i) {
+    uint64_t expected = 0;
+    for (int rank = 0; rank < r.size(); ++rank) expected += value(rank, r.number, first + i);
+    CHECK_OR(24, data[i] == expected);
+  }
+}
+
 void play(const Round& r, uint32_t what) {
   switch (what) {
     case 0:
@@ -204,11 +224,13 @@ void play(const Round& r, uint32_t what) {
     case 9:
     case 10:
       return round_scan(r, what == 10);
+    case 11:
+      return round_uneven_reduce_scatter(r);
     default:
       return round_reduce_scatter(r);
   }
 }
-constexpr uint32_t kPlays = 12;
+constexpr uint32_t kPlays = 13;
 
 // Who leaves is gone for those that still wait for somebody else.
 void leave_together(Communicator& comm) { CHECK_OR(22, entry::barrier(comm).ok()); }
@@ -244,7 +266,7 @@ TEST(Direct, MoreRanksThanReadEachOther) {
 
 // Of one-way collectives a root can be many calls ahead; what a slow reader needs must stay.
 TEST(Direct, NothingIsOverwrittenUnderASlowReader) {
-  for (size_t count : {1u, 100u, 4000u, 9000u})
+  for (size_t count : {1u, 100u, 2000u, 4000u, 9000u})
     EXPECT_EQ(run(3,
                   [&](int rank, Communicator& world, peer::test::Board&) {
                     for (uint64_t round = 0; round < 150; ++round) {
@@ -252,11 +274,30 @@ TEST(Direct, NothingIsOverwrittenUnderASlowReader) {
                       round_bcast(Round{world, round, count, 0});
                       if (rank == 2 && round % 50 == 7) usleep(3000);
                       round_reduce(Round{world, round, count, 2}, false);
+                      round_scatter(Round{world, round, count, 0});
+                      if (rank == 1 && round % 60 == 9) usleep(3000);
+                      round_gather(Round{world, round, count + round % 2 * 9000, 2}, false);
                     }
                     leave_together(world);
                   }),
               0)
         << count;
+}
+
+// Slots and halves are the same memory; barriers change which of them meet.
+TEST(Direct, LongAndShortPartsDoNotOverwriteEachOther) {
+  EXPECT_EQ(run(3,
+                [](int rank, Communicator& world, peer::test::Board&) {
+                  for (uint64_t round = 0; round < 120; ++round) {
+                    if (rank == 1 && round % 3 == 1) usleep(1000);
+                    round_scatter(Round{world, 2 * round, 2000, 0});
+                    if (rank == 1 && round % 4 == 1) usleep(1000);
+                    round_scatter(Round{world, 2 * round + 1, 9000, 0});
+                    if (round % 5 == 0) CHECK_OR(25, entry::barrier(world).ok());
+                  }
+                  leave_together(world);
+                }),
+            0);
 }
 
 // A root that fills the slots of two broadcasts counts the pieces of both in one place.
