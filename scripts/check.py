@@ -91,6 +91,14 @@ def suites(quick):
     ]
 
 
+def applications():
+    """What builds for many minutes: left out unless it is asked for."""
+    return [
+        ("hdf5", "parallel HDF5's own tests, in C and Fortran",
+         [([*SETUP, "hdf5-source"], {}), (["test/suites/hdf5/run", "--prefix", PREFIX], {})]),
+    ]
+
+
 # What the stage `thread` runs: the rest has no threads of its own.
 THREADED = ("src/base/all", "src/region/all", "src/channel/all", "test/conformance/all", "mpi_abi", "mpiexec")
 
@@ -213,9 +221,13 @@ def main():
     parser.add_argument(
         "--sanitizers", action="store_true", help="also the stages address, thread and address-suites"
     )
+    parser.add_argument(
+        "--applications", action="store_true", help="also the stage hdf5, which builds for minutes"
+    )
     parser.add_argument("--list", action="store_true", help="print the stages and stop")
     options = parser.parse_args()
-    plan = core(options.quick) + suites(options.quick) + sanitizers() + sanitized_suites()
+    plan = core(options.quick) + suites(options.quick) + applications()
+    plan += sanitizers() + sanitized_suites()
     if options.list:
         print("\n".join(f"{name:15} {what}" for name, what, _ in plan))
         return 0
@@ -224,6 +236,8 @@ def main():
         if name not in names:
             parser.error(f"no stage {name!r}; there are {', '.join(names)}")
     left_out = () if options.sanitizers else ("address", "thread", "address-suites")
+    if not options.applications:
+        left_out += tuple(name for name, _, _ in applications())
     if options.quick:
         left_out += ("mpich", "hpcc", "fftw", "hypre")
     wanted = options.only or [n for n in names if n not in left_out]

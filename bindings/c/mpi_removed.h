@@ -22,9 +22,10 @@
 #define MPI_Errhandler_set(comm, errhandler) MPI_Comm_set_errhandler(comm, errhandler)
 #define MPI_Errhandler_get(comm, errhandler) MPI_Comm_get_errhandler(comm, errhandler)
 #define MPI_Handler_function MPI_Comm_errhandler_function
-#define MPI_COMBINER_HVECTOR_INTEGER MPI_UNDEFINED
-#define MPI_COMBINER_HINDEXED_INTEGER MPI_UNDEFINED
-#define MPI_COMBINER_STRUCT_INTEGER MPI_UNDEFINED
+/* No datatype has these combiners. They differ, so that a switch may have them all as cases. */
+#define MPI_COMBINER_HVECTOR_INTEGER (MPI_UNDEFINED - 1)
+#define MPI_COMBINER_HINDEXED_INTEGER (MPI_UNDEFINED - 2)
+#define MPI_COMBINER_STRUCT_INTEGER (MPI_UNDEFINED - 3)
 
 #ifdef __cplusplus
 #define VICINITY_REMOVED_INLINE inline

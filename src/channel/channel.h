@@ -12,7 +12,8 @@
 //   sink.landed(landing, bytes);                          // all there
 //
 // Between land() and landed() other messages, also of the same peer, may not be landed on that
-// channel; messages of other peers may. A ring that is asked for one certain short message skips both: Wanted.
+// channel; messages of other peers may. A ring that is asked for one certain short message skips both
+// (Wanted).
 #pragma once
 
 #include <concepts>

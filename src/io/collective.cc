@@ -96,10 +96,15 @@ std::vector<int> choose_aggregators(const Communicator& comm, int64_t wanted) {
 
 }  // namespace
 
-Status set_hints(File& file, const object::Info* info) {
+Hints wished_hints(const File& file, const object::Info* info) {
   Hints hints = file.hints;
-  if (info && file.comm->rank == 0) read_hints(*info, &hints);
+  if (info) read_hints(*info, &hints);
   hints.run_below = run_below.get();
+  return hints;
+}
+
+Status set_hints(File& file, const object::Info* info) {
+  Hints hints = file.comm->rank == 0 ? wished_hints(file, info) : file.hints;
   VICINITY_TRY(coll::bcast(&hints, sizeof hints, object::builtin(MPI_BYTE), 0, *file.comm));
   file.hints = hints;
   file.aggregators.assign(static_cast<size_t>(file.comm->size()), 0);

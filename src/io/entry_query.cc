@@ -107,6 +107,38 @@ Status check_view(File& file, MPI_Offset disp, Datatype& etype, Datatype& filety
 // Small runs with gaps between them, into which those of others may fit.
 int interleaving(const View& view) { return !view.contiguous && view.orderly; }
 
+// What the processes learn of each other when they set a view: the largest of each. Programs change views as
+// often as they write (HDF5 twice for each write), so this is one reduction, and mostly all there is.
+struct Common {
+  MPI_Offset code = MPI_SUCCESS;
+  MPI_Offset etype_bytes = 0, minus_etype_bytes = 0;
+  MPI_Offset interleaves = 0;
+  MPI_Offset new_hints = 0;     // rank 0 says so
+  MPI_Offset pointer_used = 0;  // the shared one, which else is zero and has no file
+};
+static_assert(sizeof(Common) == 6 * sizeof(MPI_Offset));
+
+// Collective; the same success or failure everywhere. `own`: whether `view` is one.
+Status find_common(File& file, Status own, const View& view, const object::Info* info, Common* common) {
+  Common mine;
+  mine.code = own.code();
+  if (own.ok()) {
+    mine.etype_bytes = view.etype_bytes;
+    mine.minus_etype_bytes = -view.etype_bytes;
+    mine.interleaves = interleaving(view);
+  }
+  mine.new_hints = file.comm->rank == 0 && wished_hints(file, info) != file.hints;
+  mine.pointer_used = file.shared.used();
+  VICINITY_TRY(coll::allreduce(&mine, common, 6, object::builtin(MPI_OFFSET),
+                               *object::lookup<object::Op>(MPI_MAX), *file.comm));
+  if (!own.ok()) return own;
+  if (common->code != MPI_SUCCESS)
+    return fail(static_cast<int>(common->code), "setting the view failed in another process");
+  if (common->etype_bytes == -common->minus_etype_bytes) return kOk;
+  return fail(MPI_ERR_NOT_SAME, "argument `etype` is of %lld bytes here and of others in another process",
+              (long long)view.etype_bytes);
+}
+
 }  // namespace
 
 namespace entry {
@@ -177,8 +209,8 @@ Status file_set_view(MPI_File fh, MPI_Offset disp, object::Datatype& etype, obje
   VICINITY_FILE(file, fh);
   View view;
   Status status = check_view(file, disp, etype, filetype, datarep, &view);
-  status = agree(*file.comm, status, "setting the view");
-  if (status.ok()) status = same(file, view.etype_bytes, "etype");
+  Common common;
+  status = find_common(file, status, view, info, &common);
   if (!status.ok()) {
     drop_view(view);
     return status;
@@ -186,13 +218,10 @@ Status file_set_view(MPI_File fh, MPI_Offset disp, object::Datatype& etype, obje
   drop_view(file.view);
   file.view = view;
   file.position = 0;
-  VICINITY_TRY(set_hints(file, info));
-  int mine = interleaving(view), any = 0;
-  VICINITY_TRY(coll::allreduce(&mine, &any, 1, object::builtin(MPI_INT), *object::lookup<object::Op>(MPI_MAX),
-                               *file.comm));
-  file.interleaves = any != 0;
+  file.interleaves = common.interleaves != 0;
+  if (common.new_hints != 0) VICINITY_TRY(set_hints(file, info));
   // Everybody has agreed by now, so nobody uses the pointers of the old view.
-  return at_root(file, [&] { return file.shared.set(0); });
+  return common.pointer_used ? at_root(file, [&] { return file.shared.set(0); }) : kOk;
 }
 
 Status file_get_view(MPI_File fh, MPI_Offset* disp, object::Datatype** etype, object::Datatype** filetype,

@@ -28,6 +28,8 @@ class SharedPointer {
   // Adds and returns the value before.
   Status fetch_add(int64_t bytes, int64_t* before);
   Status set(int64_t bytes);
+  // Whether this process ever has: if none has it is zero.
+  bool used() const { return fd_ >= 0; }
   void close();
 
  private:
@@ -75,6 +77,8 @@ void set_default_errhandler(object::Errhandler& handler);
 // The same success or failure everywhere: the failure of the highest class wins. Collective.
 Status agree(Communicator& comm, Status own, const char* what);
 
+// The hints that a file would have if this were rank 0.
+Hints wished_hints(const File& file, const object::Info* info);
 // Takes over new hints, as rank 0 has them, and chooses the aggregators. Collective.
 Status set_hints(File& file, const object::Info* info);
 

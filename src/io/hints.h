@@ -23,6 +23,7 @@ struct Hints {
   int64_t run_below = 4096;                  // VICINITY_IO_BUFFER_BELOW of rank 0
   Buffering read = Buffering::kAutomatic, write = Buffering::kAutomatic;
   char access_style[64] = "";
+  bool operator==(const Hints&) const = default;
 };
 
 // Takes over what is understood; what makes no sense is ignored, as hints are.

@@ -20,6 +20,10 @@ int main(void) {
     MPI_Address(&one, &place);
     MPI_Type_struct(1, &one, &place, &(MPI_Datatype){MPI_INT}, &type);
     MPI_Type_extent(type, &extent);
+    switch (one) {
+        case MPI_COMBINER_STRUCT: case MPI_COMBINER_HVECTOR: case MPI_COMBINER_STRUCT_INTEGER:
+        case MPI_COMBINER_HVECTOR_INTEGER: case MPI_COMBINER_HINDEXED_INTEGER: return 1;
+    }
     return MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_SELF)) != MPI_COMM_SELF;
 }
 """

@@ -87,6 +87,43 @@ static void shared(void) {
   close_file();
 }
 
+// Views may change for every access. The shared pointer is zero then, whoever had moved it.
+static void views(void) {
+  int value = rank;
+  MPI_Offset offset;
+  MPI_Info info, used;
+  char text[64];
+  int flag;
+  open_new();
+  for (int mover = 0; mover < size; ++mover) {
+    if (rank == mover) OK(MPI_File_write_shared(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_set_view(file, 4 * mover, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    OK(MPI_File_get_position_shared(file, &offset));
+    EQUAL(offset, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  // Hints come with a view too, as rank 0 has them.
+  OK(MPI_Info_create(&info));
+  OK(MPI_Info_set(info, "cb_buffer_size", rank == 0 ? "65536" : "131072"));
+  OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", rank == 0 ? info : MPI_INFO_NULL));
+  OK(MPI_File_get_info(file, &used));
+  OK(MPI_Info_get(used, "cb_buffer_size", 63, text, &flag));
+  CHECK(flag && strcmp(text, "65536") == 0);
+  OK(MPI_Info_free(&used));
+  OK(MPI_Info_free(&info));
+  // What is wrong in one process fails in all, and the view stays.
+  const int last = rank == size - 1;
+  FAILS(MPI_ERR_UNSUPPORTED_DATAREP,
+        MPI_File_set_view(file, 8, MPI_INT, MPI_INT, last ? "wrong" : "native", MPI_INFO_NULL));
+  if (size > 1) {
+    MPI_Datatype etype = last ? MPI_DOUBLE : MPI_INT;
+    FAILS(MPI_ERR_NOT_SAME, MPI_File_set_view(file, 8, etype, etype, "native", MPI_INFO_NULL));
+  }
+  OK(MPI_File_get_byte_offset(file, 0, &offset));
+  EQUAL(offset, 0);
+  close_file();
+}
+
 static void nonblocking(void) {
   double out[4] = {rank, 1, 2, 3}, in[4] = {0};
   MPI_Request requests[2];
@@ -125,6 +162,7 @@ int main(int argc, char** argv) {
   snprintf(name, sizeof name, "/tmp/vicinity-test-io-%d", pid);
   interleaved();
   shared();
+  views();
   nonblocking();
   external();
   if (rank == 0) OK(MPI_File_delete(name, MPI_INFO_NULL));
