@@ -137,20 +137,11 @@ Status flush_rank(object::Window& win, int rank, Status (*flush_one)(Peer&)) {
   return peer->direct ? kOk : flush_by_messages(*peer, flush_one);
 }
 
+// One after the other, in the order of ranks. Whoever asks for all at once holds some while it waits for
+// others, and two of those, each kept from the rest by a rank that wants its own alone, would wait for each
+// other.
 Status lock_every(Window& window, bool unchecked) {
-  for (int rank = 0; rank < window.count; ++rank) {
-    Peer& peer = window.peer(rank);
-    if (!peer.control && !unchecked) ask_lock(peer, false);
-  }
-  for (int rank = 0; rank < window.count; ++rank) {
-    Peer& peer = window.peer(rank);
-    if (peer.control || unchecked) {
-      VICINITY_TRY(take(peer, false, unchecked));
-      continue;
-    }
-    VICINITY_TRY(await(peer, [&] { return peer.granted != 0; }));
-    peer.held = Held::kShared;
-  }
+  for (int rank = 0; rank < window.count; ++rank) VICINITY_TRY(take(window.peer(rank), false, unchecked));
   return kOk;
 }
 

@@ -79,6 +79,18 @@ static inline int finish(void) {
   return failures != 0;
 }
 
+// Whether all ranks of comm share memory. Those of several hosts do not, nor any where the network is forced.
+static inline int share_memory(MPI_Comm comm) {
+  MPI_Comm near;
+  int ranks, here, all;
+  MPI_Comm_size(comm, &ranks);
+  OK(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near));
+  MPI_Comm_size(near, &here);
+  MPI_Comm_free(&near);
+  OK(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, comm));
+  return all == ranks;
+}
+
 // A cheap reproducible pattern: byte i of message `seed`.
 static inline unsigned char pattern(unsigned seed, size_t i) {
   return (unsigned char)((i * 131u + (i >> 8) * 7u + seed * 29u) & 0xffu);

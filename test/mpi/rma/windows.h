@@ -15,14 +15,7 @@ typedef struct {
 
 // MPI_Win_allocate_shared is for ranks that share memory (MPI 5.0, 12.2.3). Those of several hosts do not.
 static inline int possible(int flavor, MPI_Comm comm) {
-  MPI_Comm near;
-  int ranks, here, all;
-  MPI_Comm_size(comm, &ranks);
-  OK(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near));
-  MPI_Comm_size(near, &here);
-  MPI_Comm_free(&near);
-  OK(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, comm));
-  if (flavor != kShared || all == ranks) return 1;
+  if (flavor != kShared || share_memory(comm)) return 1;
   if (rank == 0) puts("allocate_shared is left out: these ranks share no memory");
   return 0;
 }
