@@ -96,6 +96,9 @@ def applications():
     return [
         ("hdf5", "parallel HDF5's own tests, in C and Fortran",
          [([*SETUP, "hdf5-source"], {}), (["test/suites/hdf5/run", "--prefix", PREFIX], {})]),
+        ("h5py", "h5py's own tests on that HDF5",
+         [([*SETUP, "mpi4py", "hdf5-source", "h5py-source"], {}),
+          (["test/suites/h5py/run", "--prefix", PREFIX], {})]),
     ]
 
 
@@ -222,7 +225,7 @@ def main():
         "--sanitizers", action="store_true", help="also the stages address, thread and address-suites"
     )
     parser.add_argument(
-        "--applications", action="store_true", help="also the stage hdf5, which builds for minutes"
+        "--applications", action="store_true", help="also the stages hdf5 and h5py, which build for minutes"
     )
     parser.add_argument("--list", action="store_true", help="print the stages and stop")
     options = parser.parse_args()
