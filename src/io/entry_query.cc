@@ -105,7 +105,7 @@ Status check_view(File& file, MPI_Offset disp, Datatype& etype, Datatype& filety
 }
 
 // Small runs with gaps between them, into which those of others may fit.
-int interleaving(const View& view) { return !view.contiguous && view.orderly; }
+int interleaving(const View& view) { return !view.contiguous && view.orderly && !view.empty(); }
 
 // What the processes learn of each other when they set a view: the largest of each. Programs change views as
 // often as they write (HDF5 twice for each write), so this is one reduction, and mostly all there is.

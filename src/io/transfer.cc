@@ -54,7 +54,10 @@ class Range {
   struct flock lock_ {};
 };
 
-Status too_far() { return fail(MPI_ERR_ARG, "the access reaches beyond the largest offset of a file"); }
+Status too_far(const View& view) {
+  return fail(MPI_ERR_ARG, view.empty() ? "the filetype of the view has no bytes, so nothing can be accessed"
+                                        : "the access reaches beyond the largest offset of a file");
+}
 
 // One run of the file; fewer bytes in `*done` at the end of the file.
 Status move_run(const Place& place, bool writing, int64_t offset, int64_t run, object::PackCursor& memory,
@@ -78,7 +81,7 @@ Status move_runs(const Place& place, bool writing, int64_t stream, object::PackC
   FileRuns runs(*place.view, stream);
   while (*done < total) {
     int64_t offset = 0, run = 0, moved = 0;
-    if (!runs.next(total - *done, &offset, &run)) return too_far();
+    if (!runs.next(total - *done, &offset, &run)) return too_far(*place.view);
     VICINITY_TRY(move_run(place, writing, offset, run, memory, &moved));
     *done += moved;
     if (moved < run) return kOk;  // the end of the file
@@ -96,13 +99,13 @@ bool worth_sieving(const Place& place, int64_t total) {
 Status sieve(const Place& place, int64_t stream, object::PackCursor& memory, int64_t total, int64_t* done) {
   Bytes buffer;
   int64_t last = 0;
-  if (!find_offset(*place.view, stream + total - 1, &last)) return too_far();
+  if (!find_offset(*place.view, stream + total - 1, &last)) return too_far(*place.view);
   if (!buffer.reserve(kSieve)) return move_runs(place, false, stream, memory, total, done);
   FileRuns runs(*place.view, stream);
   int64_t begin = 0, end = 0;  // of the window
   while (*done < total) {
     int64_t offset = 0, run = 0;
-    if (!runs.next(total - *done, &offset, &run)) return too_far();
+    if (!runs.next(total - *done, &offset, &run)) return too_far(*place.view);
     while (run > 0) {
       if (offset >= end) {
         begin = end = offset;
@@ -195,7 +198,7 @@ Status move_bytes(const Place& place, bool writing, int64_t stream, const Buffer
   object::PackCursor memory(raw.address, raw.count, *raw.type);
   const auto total = static_cast<int64_t>(memory.total());
   if (total == 0) return kOk;
-  if (stream > kFarthest - total) return too_far();
+  if (stream > kFarthest - total) return too_far(*place.view);
   const Range range(place, writing, stream, total);
   if (range.error() != 0) return system_error(range.error(), "locking", *place.name);
   if (!writing && worth_sieving(place, total)) return sieve(place, stream, memory, total, done);

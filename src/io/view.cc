@@ -18,7 +18,8 @@ Status check_types(MPI_Offset disp, const Datatype& etype, const Datatype& filet
   if (!etype.committed || !filetype.committed)
     return fail(MPI_ERR_TYPE, "the etype and the filetype of a view must be committed");
   if (etype.size <= 0) return fail(MPI_ERR_ARG, "argument `etype` holds no data");
-  if (filetype.size <= 0 || filetype.size % etype.size != 0)
+  if (filetype.size == 0) return kOk;
+  if (filetype.size % etype.size != 0)
     return fail(MPI_ERR_ARG,
                 "argument `filetype` has %lld bytes, which is not a multiple of the etype's %lld",
                 (long long)filetype.size, (long long)etype.size);
@@ -36,9 +37,9 @@ int64_t address(const iovec& piece) {
 // Looks at each run of the layout once.
 void examine(View& view) {
   const Datatype& type = *view.layout;
-  view.contiguous = type.dense && type.extent == type.size;
+  view.contiguous = type.dense && type.extent == type.size && !view.empty();
   view.run_bytes = type.size;
-  if (view.contiguous) return;
+  if (view.contiguous || view.empty()) return;
   object::PackCursor cursor(nullptr, 1, type);
   iovec piece{};
   int64_t runs = 0, end = type.true_lb;
@@ -97,7 +98,7 @@ bool find_offset(const View& view, int64_t stream, int64_t* offset) {
 int64_t stream_before(const View& view, int64_t file_bytes) {
   const Datatype& type = *view.layout;
   int64_t left = file_bytes - view.disp - type.true_lb;
-  if (left <= 0) return 0;
+  if (left <= 0 || view.empty()) return 0;
   if (view.contiguous) return left;
   const int64_t tile = left / type.extent;
   left -= tile * type.extent;
@@ -115,14 +116,14 @@ int64_t stream_before(const View& view, int64_t file_bytes) {
 FileRuns::FileRuns(const View& view, int64_t stream) : view_(&view), stream_(stream) {
   if (view.contiguous) return;
   const Datatype& type = *view.layout;
+  cursor_.reset(nullptr, 0, type);
+  if (view.empty()) return;
   const int64_t room = kLargest - view.disp - type.true_lb - type.true_extent;
   const int64_t tiles = std::min(room / type.extent + 1, kLargest / type.size);
   // The walker does not care that its "addresses" are none.
+  if (stream >= tiles * type.size) return;
   cursor_.reset(reinterpret_cast<void*>(view.disp), tiles, type);
-  if (stream < tiles * type.size)
-    cursor_.seek(static_cast<uint64_t>(stream));
-  else
-    cursor_.reset(nullptr, 0, type);
+  cursor_.seek(static_cast<uint64_t>(stream));
 }
 
 bool FileRuns::next(int64_t most, int64_t* offset, int64_t* bytes) {

@@ -23,6 +23,8 @@ struct View {
   int64_t run_bytes = 0;    // of a run of the layout, on average
   bool contiguous = true;   // stream position and file offset differ by a constant
   bool orderly = true;      // offsets rise with the stream, and no byte is there twice
+  // A filetype without data, as of a process that takes part and has nothing: no byte of the file is seen.
+  bool empty() const { return layout->size == 0; }
 };
 
 // The default view: bytes from the start.

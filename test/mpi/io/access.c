@@ -124,6 +124,30 @@ static void views(void) {
   close_file();
 }
 
+// A process that has nothing to write may say so with a filetype of no bytes.
+static void nothing_seen(void) {
+  const int count = rank == 0 ? 0 : 4;
+  const MPI_Aint place = 100 + 4 * rank;
+  int value = rank, got = -1;
+  MPI_Datatype filetype;
+  MPI_Status status;
+  open_new();
+  OK(MPI_Type_create_hindexed(1, &count, &place, MPI_BYTE, &filetype));
+  OK(MPI_Type_commit(&filetype));
+  OK(MPI_File_set_view(file, 0, MPI_BYTE, filetype, "native", MPI_INFO_NULL));
+  OK(MPI_File_write_at_all(file, 0, &value, count, MPI_BYTE, MPI_STATUS_IGNORE));
+  OK(MPI_File_sync(file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPI_File_read_at_all(file, 0, &got, count, MPI_BYTE, &status));
+  EQUAL(got, rank == 0 ? -1 : rank);
+  if (rank == 0) FAILS(MPI_ERR_ARG, MPI_File_write_at(file, 0, &value, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+  OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  OK(MPI_File_read_at_all(file, 100 + 4 * (size - 1), &got, size > 1 ? 4 : 0, MPI_BYTE, MPI_STATUS_IGNORE));
+  EQUAL(got, size > 1 ? size - 1 : -1);
+  OK(MPI_Type_free(&filetype));
+  close_file();
+}
+
 static void nonblocking(void) {
   double out[4] = {rank, 1, 2, 3}, in[4] = {0};
   MPI_Request requests[2];
@@ -163,6 +187,7 @@ int main(int argc, char** argv) {
   interleaved();
   shared();
   views();
+  nothing_seen();
   nonblocking();
   external();
   if (rank == 0) OK(MPI_File_delete(name, MPI_INFO_NULL));
