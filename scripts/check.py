@@ -99,6 +99,11 @@ def applications():
         ("h5py", "h5py's own tests on that HDF5",
          [([*SETUP, "mpi4py", "hdf5-source", "h5py-source"], {}),
           (["test/suites/h5py/run", "--prefix", PREFIX], {})]),
+        ("mpi4py-fft", "mpi4py-fft's own tests",
+         [([*SETUP, "mpi4py", "mpi4py-fft-source"], {}),
+          (["test/suites/mpi4py-fft/run", "--prefix", PREFIX], {})]),
+        ("pnetcdf", "PnetCDF's own tests, in C and Fortran",
+         [([*SETUP, "pnetcdf-source"], {}), (["test/suites/pnetcdf/run", "--prefix", PREFIX], {})]),
     ]
 
 
@@ -225,7 +230,7 @@ def main():
         "--sanitizers", action="store_true", help="also the stages address, thread and address-suites"
     )
     parser.add_argument(
-        "--applications", action="store_true", help="also the stages hdf5 and h5py, which build for minutes"
+        "--applications", action="store_true", help="also the stages hdf5, h5py, mpi4py-fft and pnetcdf"
     )
     parser.add_argument("--list", action="store_true", help="print the stages and stop")
     options = parser.parse_args()
