@@ -56,9 +56,12 @@ class Neighbourhood {
   uint32_t self() const { return self_; }
   // Where `rank` is in the region; kNoSection if it is not there.
   uint32_t section(uint32_t rank) const {
-    auto at = sections_.begin() + rank;  // so it is where all ranks are in one region
-    if (rank >= sections_.size() || at->first != rank) [[unlikely]]
-      at = std::lower_bound(sections_.begin(), sections_.end(), std::pair(rank, 0u));
+    const auto any = [&] {
+      return std::lower_bound(sections_.begin(), sections_.end(), std::pair(rank, 0u));
+    };
+    const bool there =
+        rank < sections_.size() && sections_[rank].first == rank;  // all ranks are in one region
+    const auto at = there ? sections_.begin() + rank : any();
     if (at == sections_.end() || at->first != rank) return kNoSection;
     return admitted_[at->second] ? at->second : kNoSection;
   }
