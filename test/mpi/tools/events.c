@@ -207,7 +207,10 @@ int main(int argc, char** argv) {
   OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
   description();
   callbacks();
-  if (argc > 1 && share_memory(MPI_COMM_WORLD)) channels();
+  if (argc > 1 && share_memory(MPI_COMM_WORLD))
+    channels();
+  else if (argc > 1 && rank == 0)
+    puts("changes of channel are left out: these ranks share no memory");
   OK(MPI_T_finalize());
   return finish();
 }
