@@ -60,7 +60,7 @@ bool oversubscribed = false;
 //           beside 2 busy loops on 2 cores: an allreduce took 5 to 12 ms when each wait yielded once; it
 //           takes 1 ms.)
 int crowding = 0;            // by short yields; falls slowly
-int patience = kMostYields;  // yields before a sleep, if crowded; fewer after long ones, and none at last
+int patience = kMostYields;  // yields before a sleep, if crowded; fewer after long ones. 0: none, crowded or not
 constexpr int kCrowded = 8, kMostCrowding = 32;
 constexpr int64_t kQuietYield = 2'000, kLongYield = 300'000;  // ns
 
@@ -85,7 +85,7 @@ constexpr uint32_t kWaitsPerYield = 32;
 
 bool yield_pays() {
   static uint32_t waits = 0;
-  return patience > 0 || !is_crowded() || ++waits % kWaitsPerYield == 0;
+  return patience > 0 || ++waits % kWaitsPerYield == 0;
 }
 
 // Looks in a row that found nothing. One that comes long after the one before does not count: the program
@@ -219,8 +219,9 @@ void Waiter::yield() {
   const int64_t after = yield_pays() ? yield_core(before) : before;
   if (began_ == 0) began_ = before;
   ++yields_;
-  const bool enough =
-      is_crowded() ? yields_ >= patience : after - began_ > (spin_us.get() + yield_us.get()) * 1000;
+  const bool enough = is_crowded() || patience == 0
+                          ? yields_ >= patience
+                          : after - began_ > (spin_us.get() + yield_us.get()) * 1000;
   if (!enough) return;
   // Announce the sleep; the caller's next poll is the last look before it.
   phase_ = Phase::kArmed;

@@ -114,10 +114,10 @@ TEST(Progress, OversubscribedWaitsYieldAtOnceAndThenSleep) {
 }
 
 // Each yield would cost a slice of whoever computes; a wake does not.
-TEST(Progress, WhereYieldsTakeWholeSlicesWaitsSleepAtOnce) {
+void sleep_where_yields_are_long(bool oversubscribed) {
   TestSleeper sleeper;
   set_sleeper(&sleeper);
-  set_oversubscribed(true);
+  set_oversubscribed(oversubscribed);
   const auto one_wait = [&] {
     wait_until([&, sleeps = sleeper.sleeps.load()] { return sleeper.sleeps > sleeps; });
   };
@@ -134,6 +134,11 @@ TEST(Progress, WhereYieldsTakeWholeSlicesWaitsSleepAtOnce) {
   EXPECT_EQ(sleeper.arms, sleeper.disarms);
   set_oversubscribed(false);
   set_sleeper(nullptr);
+}
+
+TEST(Progress, WhereYieldsTakeWholeSlicesWaitsSleepWithoutThem) {
+  sleep_where_yields_are_long(true);
+  sleep_where_yields_are_long(false);
 }
 
 class Multiple : public testing::Test {
