@@ -60,7 +60,7 @@ bool oversubscribed = false;
 //           beside 2 busy loops on 2 cores: an allreduce took 5 to 12 ms when each wait yielded once; it
 //           takes 1 ms.)
 int crowding = 0;            // by short yields; falls slowly
-int patience = kMostYields;  // yields before a sleep, if crowded; fewer after long ones. 0: none, crowded or not
+int patience = kMostYields;  // yields before a sleep, if crowded; fewer after long ones. 0: never any
 constexpr int kCrowded = 8, kMostCrowding = 32;
 constexpr int64_t kQuietYield = 2'000, kLongYield = 300'000;  // ns
 

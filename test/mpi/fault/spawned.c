@@ -27,8 +27,8 @@ static int spawn(const char* words, MPI_Comm* inter) {
   return code;
 }
 
-// Collectives go well, then one process is gone, and none goes well any more. Who leaves the last barrier late
-// may hear of the death in it: the victim has left it, so everybody has left the one before.
+// Collectives go well, then one process is gone, and none goes well any more. Who leaves the last barrier
+// late may hear of the death in it: the victim has left it, so everybody has left the one before.
 static void lose_one(MPI_Comm comm, int victim) {
   for (int round = 1; round < kRounds; ++round) OK(MPI_Barrier(comm));
   int code = MPI_Barrier(comm);
