@@ -130,6 +130,15 @@ std::vector<std::vector<Cpu>> groups_of(const std::vector<Cpu>& cpus, Unit unit)
   return groups;
 }
 
+// Ranks that share a core cannot talk without a change of processes, so usual partners should not: those
+// whose numbers differ in one digit to the base `seats` (by 1, by half of them, ...) never do. Every `seats`
+// ranks in a row take all seats.
+size_t seat_of(size_t rank, size_t seats) {
+  size_t sum_of_digits = 0;
+  for (; rank > 0; rank = seats > 1 ? rank / seats : 0) sum_of_digits += rank % seats;
+  return sum_of_digits % seats;
+}
+
 }  // namespace
 
 std::vector<std::vector<int>> place_ranks(const Topology& topology, int ranks, Unit bind, Unit map) {
@@ -151,8 +160,10 @@ std::vector<std::vector<int>> place_ranks(const Topology& topology, int ranks, U
       for (const auto& group : spread)
         if (depth < group.size()) order.push_back(group[depth]);
   }
+  const bool narrow = bind == Unit::kCore || bind == Unit::kThread;
   for (size_t rank = 0; rank < out.size(); ++rank)
-    for (const Cpu& cpu : order[rank % order.size()]) out[rank].push_back(cpu.id);
+    for (const Cpu& cpu : order[narrow ? seat_of(rank, order.size()) : rank % order.size()])
+      out[rank].push_back(cpu.id);
   // A map unit smaller than what is bound (by core, to socket) leaves parts of a unit; bind to all of it.
   for (auto& cpus : out) {
     const auto first = std::find_if(topology.cpus.begin(), topology.cpus.end(),

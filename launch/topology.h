@@ -39,7 +39,7 @@ base::Result<Unit> parse_unit(const std::string& text, const char* option);
 
 // Which CPUs each of `ranks` ranks is bound to; empty sets mean "not bound". `bind` is the size of what a
 // rank gets, `map` the unit over which neighbours are spread (kNone: fill up in order).
-// More ranks than units: they wrap around.
+// More ranks than units: they wrap around, each lap of cores or threads begun one later.
 std::vector<std::vector<int>> place_ranks(const Topology& topology, int ranks, Unit bind, Unit map);
 
 }  // namespace vicinity::launch

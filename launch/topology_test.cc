@@ -28,7 +28,18 @@ Topology machine() {
 
 TEST(PlaceRanks, CoresInOrder) {
   EXPECT_EQ(place_ranks(machine(), 2, Unit::kCore, Unit::kNone), (Places{{0, 4}, {1, 5}}));
-  EXPECT_EQ(place_ranks(machine(), 5, Unit::kCore, Unit::kNone)[4], (std::vector<int>{0, 4}));
+  EXPECT_EQ(place_ranks(machine(), 5, Unit::kCore, Unit::kNone)[4], (std::vector<int>{1, 5}));
+}
+
+TEST(PlaceRanks, UsualPartnersDoNotShareACore) {
+  Topology two;
+  two.cpus = {{0, 0, 0, 0, 0}, {1, 1, 0, 0, 0}};
+  const Places places = place_ranks(two, 8, Unit::kCore, Unit::kNone);
+  EXPECT_EQ(places, (Places{{0}, {1}, {1}, {0}, {1}, {0}, {0}, {1}}));
+  for (size_t distance : {1u, 2u, 4u})
+    for (size_t rank = 0; rank < 8; ++rank) EXPECT_NE(places[rank], places[rank ^ distance]);
+  two.cpus.pop_back();
+  EXPECT_EQ(place_ranks(two, 3, Unit::kCore, Unit::kNone), (Places{{0}, {0}, {0}}));
 }
 
 TEST(PlaceRanks, SpreadOverSockets) {

@@ -88,6 +88,44 @@ bool yield_pays() {
   return patience > 0 || ++waits % kWaitsPerYield == 0;
 }
 
+// A crowded rank that waits for one process glances before it yields, if that one seems to run on another
+// core just now: its answer takes a tenth of the time of a change of processes. Two that both do so keep
+// talking until their slices end. If it runs but has other things to do, glances are in vain; then one wait
+// in some tries again.
+// Who comes back after a long absence glances whether the other is there or not: where two pairs share two
+// cores, the other core is with a partner of one who has just been displaced here, and changes soon.
+int hope = 8;  // rises with glances that saw something, falls with those in vain
+constexpr int kMostHope = 16, kInVain = 4;
+constexpr int64_t kGlance = 60'000;       // ns; a partner may have some 100 KiB to copy before it answers
+constexpr uint32_t kPollsPerGlance = 1;  // between two looks at the clock
+constexpr uint32_t kWaitsPerTrial = 32;   // while there is no hope
+constexpr int64_t kLongAbsence = 50'000;  // ns; longer than a round of ranks that all yield
+constexpr int64_t kLinger = 10'000;       // ns; some changes of processes on the other core
+int64_t linger_until = 0;
+
+bool glance_pays() {
+  static uint32_t waits = 0;
+  return hope > 0 || ++waits % kWaitsPerTrial == 0;
+}
+
+void note_glance(bool good) { hope = good ? std::min(hope + 1, kMostHope) : std::max(hope - kInVain, 0); }
+
+// While it lives, peers see that they need not wait for us.
+class Absence {
+ public:
+  Absence() : told_(is_crowded() ? sleeper.load() : nullptr) {
+    if (told_) told_->tell_away(true);
+  }
+  Absence(const Absence&) = delete;
+  Absence& operator=(const Absence&) = delete;
+  ~Absence() {
+    if (told_) told_->tell_away(false);
+  }
+
+ private:
+  Sleeper* const told_;
+};
+
 // Looks in a row that found nothing. One that comes long after the one before does not count: the program
 // has computed meanwhile, and does not just wait in its own way.
 struct Looks {
@@ -102,11 +140,13 @@ constexpr uint32_t kLooksPerYield = 1024;   // when not, only to notice that it 
 // Returns the time after it; `before` is the time now.
 int64_t yield_core(int64_t before) {
   {
+    const Absence absence;  // tells while the lock is held
     detail::LockPause pause(false);
     sched_yield();
   }
   const int64_t after = now_ns();
   note_yield(after - before);
+  if (after - before > kLongAbsence) linger_until = after + kLinger;
   return after;
 }
 
@@ -177,19 +217,24 @@ void set_oversubscribed(bool value) {
 
 namespace detail {
 
-Waiter::Waiter() : sleep_us_(sleeper ? kShortestSleep : kShortestNap) {
-  phase_ = is_crowded() ? Phase::kYield : Phase::kSpin;
+void Waiter::begin() {
+  phase_ = is_crowded() ? Phase::kGlance : Phase::kSpin;
   budget_ = phase_ == Phase::kSpin ? kPollsPerLook : 1;
+  sleep_us_ = sleeper ? kShortestSleep : kShortestNap;
 }
 
 // Something came, though not what we wait for: more will follow.
 void Waiter::again() {
-  if (armed_) disarm();
-  phase_ = is_crowded() ? Phase::kYield : Phase::kSpin;
-  budget_ = phase_ == Phase::kSpin ? kPollsPerLook : 1;
+  if (phase_ != Phase::kSpin) end();
   yields_ = 0;
   began_ = 0;
-  sleep_us_ = sleeper ? kShortestSleep : kShortestNap;
+  begin();
+}
+
+void Waiter::end() {
+  if (armed_) disarm();
+  if (glanced_ != 0) note_glance(true);
+  glanced_ = 0;
 }
 
 void Waiter::idle() {
@@ -197,6 +242,8 @@ void Waiter::idle() {
   switch (phase_) {
     case Phase::kSpin:
       return spun();
+    case Phase::kGlance:
+      return glance();
     case Phase::kYield:
       return yield();
     case Phase::kArmed:
@@ -214,6 +261,24 @@ void Waiter::spun() {
   }
 }
 
+void Waiter::glance() {
+  Sleeper* const s = sleeper;
+  if (whom_ == kNobody || !s || (glanced_ == 0 && !glance_pays())) return yield();
+  const int64_t now = now_ns();
+  if (s->is_away(whom_) && now > linger_until) {
+    glanced_ = 0;
+    return yield();
+  }
+  if (glanced_ == 0) glanced_ = now;
+  if (now - glanced_ < kGlance) {
+    budget_ = kPollsPerGlance;
+    return;
+  }
+  note_glance(false);
+  glanced_ = 0;
+  yield();
+}
+
 void Waiter::yield() {
   const int64_t before = now_ns();
   const int64_t after = yield_pays() ? yield_core(before) : before;
@@ -222,7 +287,10 @@ void Waiter::yield() {
   const bool enough = is_crowded() || patience == 0
                           ? yields_ >= patience
                           : after - began_ > (spin_us.get() + yield_us.get()) * 1000;
-  if (!enough) return;
+  if (!enough) {
+    phase_ = is_crowded() ? Phase::kGlance : Phase::kYield;
+    return;
+  }
   // Announce the sleep; the caller's next poll is the last look before it.
   phase_ = Phase::kArmed;
   sleeper_armed_ = sleeper;
@@ -232,6 +300,7 @@ void Waiter::yield() {
 
 void Waiter::sleep() {
   {
+    const Absence absence;  // tells while the lock is held
     LockPause pause(true);
     if (Sleeper* s = sleeper_armed_) {
       s->sleep(sleep_us_);

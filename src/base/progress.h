@@ -46,6 +46,10 @@ class Sleeper {
   // Sleeps until a peer wakes us or `timeout_us` passed.
   virtual void sleep(int timeout_us) = 0;
   virtual void wake_self() = 0;  // ends the sleep of another thread of this process
+  // Tells peers whether this process has given its core away.
+  virtual void tell_away(bool away) = 0;
+  // Has that process, as far as can be seen? False does not promise that it runs.
+  virtual bool is_away(uint32_t process) = 0;
 
  protected:
   ~Sleeper() = default;
@@ -99,17 +103,21 @@ class EngineLock {
 };
 extern EngineLock engine_lock;
 
+// Of a wait: no process in particular must act, or more than one.
+inline constexpr uint32_t kNobody = UINT32_MAX;
+
 namespace detail {
 
-// How one wait goes on after polls that found nothing: spin -> yield -> sleep.
+// How one wait goes on after polls that found nothing: spin -> yield -> sleep. When crowded it yields at
+// once, unless the one that must act seems to run on another core: then it glances.
 class Waiter {
  public:
-  Waiter();
+  explicit Waiter(uint32_t whom = kNobody) : whom_(whom) { begin(); }
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
   ~Waiter() {
-    if (armed_) [[unlikely]]
-      disarm();
+    if (phase_ != Phase::kSpin) [[unlikely]]
+      end();
   }
   // After every progress(), with the number of its events, while the condition does not hold.
   void round(int events) {
@@ -121,15 +129,19 @@ class Waiter {
   }
 
  private:
-  enum class Phase : uint8_t { kSpin, kYield, kArmed };
+  enum class Phase : uint8_t { kSpin, kGlance, kYield, kArmed };
 
+  void begin();
   void again();
+  void end();
   void idle();
   void spun();
+  void glance();
   void yield();
   void sleep();
   void disarm();
 
+  const uint32_t whom_;
   uint32_t budget_;  // polls until idle()
   Phase phase_;
   bool armed_ = false;
@@ -137,12 +149,13 @@ class Waiter {
   int sleep_us_;
   Sleeper* sleeper_armed_ = nullptr;
   int64_t began_ = 0;  // ns; 0: the clock has not been read yet
+  int64_t glanced_ = 0;  // ns: since when it glances; 0: it does not
 };
 
 // The same among several threads.
 class SharedWaiter {
  public:
-  SharedWaiter() = default;
+  explicit SharedWaiter(uint32_t whom) : waiter_(whom) {}
   SharedWaiter(const SharedWaiter&) = delete;
   SharedWaiter& operator=(const SharedWaiter&) = delete;
   ~SharedWaiter();
@@ -163,15 +176,16 @@ class SharedWaiter {
 
 }  // namespace detail
 
+// `whom`: the one process, as peer/ numbers them, that must act before the condition can hold.
 template <class Condition>
-inline void wait_until(Condition&& done) {
+inline void wait_until(Condition&& done, uint32_t whom = kNobody) {
   if (threads_multiple()) [[unlikely]] {
-    detail::SharedWaiter waiter;
+    detail::SharedWaiter waiter(whom);
     while (!done()) waiter.round();
     return;
   }
   if (done()) return;
-  detail::Waiter waiter;
+  detail::Waiter waiter(whom);
   for (;;) {
     const int events = progress();
     if (done()) return;

@@ -56,6 +56,8 @@ TEST(Progress, PollersMayComeAndGoWhilePolled) {
 // A sleeper that is woken by a condition variable's poor relative.
 struct TestSleeper final : Sleeper {
   std::atomic<int> arms{0}, disarms{0}, sleeps{0}, wakes{0};
+  std::atomic<int> goings{0}, returns{0};
+  uint32_t running = kNobody;
   std::atomic<uint32_t> word{0};
   uint32_t seen = 0;
   void arm() override { ++arms, seen = word.load(); }
@@ -65,6 +67,8 @@ struct TestSleeper final : Sleeper {
     for (int i = 0; i < timeout_us && word.load() == seen; i += 100) usleep(100);
   }
   void wake_self() override { ++wakes, ++word; }
+  void tell_away(bool away) override { away ? ++goings : ++returns; }
+  bool is_away(uint32_t process) override { return process != running; }
 };
 
 TEST(Progress, ALongWaitSleepsAndEveryArmIsUndone) {
@@ -139,6 +143,57 @@ void sleep_where_yields_are_long(bool oversubscribed) {
 TEST(Progress, WhereYieldsTakeWholeSlicesWaitsSleepWithoutThem) {
   sleep_where_yields_are_long(true);
   sleep_where_yields_are_long(false);
+}
+
+// The waits of a crowded process for another one, in polls and in times that it gave its core away.
+class Glance : public testing::Test {
+ protected:
+  void SetUp() override {
+    set_sleeper(&sleeper_);
+    set_oversubscribed(true);
+    add_poller(&poller_);
+    yield_takes_us = 0;
+  }
+  void TearDown() override {
+    EXPECT_EQ(sleeper_.goings, sleeper_.returns);
+    remove_poller(&poller_);
+    set_oversubscribed(false);
+    set_sleeper(nullptr);
+    yield_takes_us = -1;
+  }
+  // Waits for a process until it has answered after so many polls; how often was the core given away?
+  int wait_for(uint32_t whom, int polls) {
+    const int before = sleeper_.goings;
+    wait_until([&, enough = poller_.polls + polls] { return poller_.polls >= enough; }, whom);
+    return sleeper_.goings - before;
+  }
+  TestSleeper sleeper_;
+  CountingPoller poller_;
+};
+
+TEST_F(Glance, WhoIsAwayIsNotWaitedForByPolling) {
+  EXPECT_GE(wait_for(7, 20), 18);
+  EXPECT_GE(wait_for(kNobody, 20), 18);
+}
+
+TEST_F(Glance, WhoRunsIsGivenTimeToAnswer) {
+  sleeper_.running = 7;
+  bool patient = false;  // on a machine that others stretch, one try of fifty is enough
+  for (int tries = 0; tries < 50 && !patient; ++tries) patient = wait_for(7, 20) == 0;
+  EXPECT_TRUE(patient);
+}
+
+TEST_F(Glance, WhoRunsButNeverAnswersIsHardlyGlancedAtAnyMore) {
+  sleeper_.running = 7;
+  const auto polls_until_away = [&] {
+    const int polls = poller_.polls, goings = sleeper_.goings;
+    wait_until([&] { return sleeper_.goings > goings; }, 7);
+    return poller_.polls - polls;
+  };
+  for (int waits = 0; waits < 8; ++waits) polls_until_away();  // hope ends
+  int at_once = 0;
+  for (int waits = 0; waits < 64; ++waits) at_once += polls_until_away() <= 2;
+  EXPECT_GE(at_once, 48);
 }
 
 class Multiple : public testing::Test {

@@ -39,6 +39,13 @@ Status resolve(MPI_Request handle, Request*& request, int index) {
                       static_cast<void*>(handle));
 }
 
+void await(const Request& request) {
+  if (request.complete) return;
+  const bool single = request.ops == &kSendOps || request.ops == &kReceiveOps;
+  const Proc whom = single ? static_cast<const Transfer&>(request).peer : base::kNobody;
+  base::wait_until([&request] { return request.complete; }, whom);
+}
+
 int callback_error = MPI_SUCCESS;
 
 Status end(Request& request) {
@@ -85,7 +92,7 @@ Status give_up_suspended(Request& request) {
 }  // namespace
 
 Status finish(Request* request, MPI_Status* status) {
-  base::wait_until([request] { return request->complete; });
+  await(*request);
   Status error = request->ops->take ? request->ops->take(*request) : Status(request->error);
   if (!error.ok() && is_suspended(*request)) [[unlikely]]
     error = give_up_suspended(*request);

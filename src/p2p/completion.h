@@ -20,6 +20,9 @@ void blame(const Request& request);
 // `index` >= 0 names its place in an array.
 Status resolve(MPI_Request handle, Request*& request, int index = -1);
 
+// Waits until it is complete.
+void await(const Request& request);
+
 // Null or persistent and not started: nothing to wait for.
 inline bool idle(const Request* request) { return !request || (request->persistent && !request->active); }
 

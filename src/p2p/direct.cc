@@ -88,7 +88,7 @@ bool receive_directly(void* buf, MPI_Count count, const Datatype& type, int sour
   if (!open(direct, buf, count, type, source, tag, comm, lane)) return false;
   spin(direct);
   if (direct.state < Direct::State::kTaken)
-    base::wait_until([&direct] { return direct.state >= Direct::State::kTaken; });
+    base::wait_until([&direct] { return direct.state >= Direct::State::kTaken; }, direct.from);
   const bool taken = direct.state == Direct::State::kTaken;
   direct.state = Direct::State::kFree;
   if (taken) tell(direct.wanted, source, status);

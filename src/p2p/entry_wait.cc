@@ -105,7 +105,7 @@ Status wait(MPI_Request* handle, MPI_Status* status) {
   Request* request = nullptr;
   VICINITY_TRY(resolve(*handle, request));
   if (idle(request)) return give_empty(status), object::kOk;
-  base::wait_until([request] { return request->complete; });
+  await(*request);
   return take(*request, handle, status);
 }
 
@@ -146,7 +146,7 @@ Status waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
   // One after the other: while the first is waited for, the others move on as well.
   for (int i = 0; i < count; ++i)
     if (Request* request = at(handles[i]); !idle(request))
-      base::wait_until([request] { return request->complete; });
+      await(*request);
   return take_all(count, handles, statuses);
 }
 

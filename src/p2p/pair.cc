@@ -99,7 +99,7 @@ Status start_pair(const Half& from, const Half& to, Communicator& comm, char* co
                          Mode::kStandard, &pair->send);
   if (!started.ok()) {
     if (!pair->receive->complete) static_cast<void>(cancel_receive(*pair->receive));
-    if (!pair->receive->complete) base::wait_until([pair] { return pair->receive->complete; });
+    await(*pair->receive);
     free_pair(*pair);
     return started;
   }

@@ -372,6 +372,10 @@ int listen(Proc proc, int looks, channel::Wanted& wanted) {
   Neighbourhood* home = world->home[proc];
   return home ? home->port().listen(home->section(proc), looks, wanted) : 0;
 }
+bool is_away(Proc proc) {
+  Neighbourhood* home = world->home[proc];
+  return !home || proc == world->self || home->port().is_away(home->section(proc));
+}
 uint32_t section_of(Proc proc) {
   return world->neighbourhoods.empty() ? kNoSection : world->neighbourhoods[0]->section(proc);
 }

@@ -63,6 +63,8 @@ inline constexpr uint32_t kNoSection = UINT32_MAX;
 // Looks at the ring of one process alone, until something comes but at most `looks` times; the number of
 // events. 0 at once if there is no ring or nothing has ever come through it: then only progress() finds it.
 int listen(Proc proc, int looks, channel::Wanted& wanted);
+// Has it given its core away just now? True as well of those that cannot tell us.
+bool is_away(Proc proc);
 uint32_t section_of(Proc proc);       // kNoSection: not in the region
 channel::ring::Bell bell(Proc proc);  // of one in the region
 

@@ -187,6 +187,27 @@ TEST(Peer, TheDeadAreNoticedAndTheirLastWordsHeard) {
   EXPECT_EQ(run_started(2, body), 1000 + SIGKILL);
 }
 
+TEST(Peer, WhoGivesItsCoreAwayIsSeenByThoseWhoWait) {
+  const auto body = [](int rank, wireup::Wireup& wireup, CheckingSink& sink) {
+    CHECK_OR(1, is_away(static_cast<Proc>(rank)));  // nobody waits for itself while it runs
+    if (rank == 1) {
+      base::set_oversubscribed(true);
+      base::wait_until([&] { return sink.arrived >= 1; });
+      base::set_oversubscribed(false);
+      base::wait_until([&] { return sink.arrived >= 2; });
+    } else {
+      const int64_t end = base::now_ns() + 20'000'000'000;
+      for (bool away : {true, false}) {
+        base::wait_until([&] { return is_away(1) == away || base::now_ns() > end; });
+        CHECK_OR(2, base::now_ns() < end);
+        send(1, away ? 0 : 1, 8);
+      }
+    }
+    meet(wireup);
+  };
+  EXPECT_EQ(run_started(2, body), 0);
+}
+
 TEST(Peer, AloneThereIsOnlySelf) {
   const auto body = [](int, wireup::Wireup&, CheckingSink& sink) {
     for (uint32_t number = 0; number < 1000; ++number) send(0, number, number * 7 % 5000);

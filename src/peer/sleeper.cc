@@ -20,6 +20,7 @@
 #include "channel/ring/port.h"
 #include "channel/ucx/network.h"
 #include "peer/liveness.h"
+#include "peer/peer.h"
 
 namespace vicinity::peer {
 namespace {
@@ -141,6 +142,12 @@ void WatchfulSleeper::wake_self() {
   if (!wakeable_.empty()) return wakeable_[0]->wake_self();
   if (bell_ >= 0) eventfd_write(bell_, 1);
 }
+
+void WatchfulSleeper::tell_away(bool away) {
+  for (channel::ring::Port* port : ports_) port->tell_away(away);
+}
+
+bool WatchfulSleeper::is_away(uint32_t process) { return peer::is_away(process); }
 
 // The helper watches from now on, until something comes.
 void WatchfulSleeper::watch_network() {

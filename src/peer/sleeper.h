@@ -47,6 +47,8 @@ class WatchfulSleeper final : public base::Sleeper {
   void disarm() override;
   void sleep(int timeout_us) override;
   void wake_self() override;
+  void tell_away(bool away) override;
+  bool is_away(uint32_t process) override;
 
  private:
   static void* watch(void* self);

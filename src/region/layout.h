@@ -102,13 +102,15 @@ struct StatusLine {
 };
 struct WakeLine {
   uint32_t word;  // futex; counted up by whoever wakes the owner
-  uint8_t reserved[60];
+  uint32_t away;  // 1: the owner has given its core away; advice
+  uint8_t reserved[56];
 };
 struct HintLine {
   uint64_t bits[8];  // bit s: section s has opened its ring towards the owner, or has refused it
 };
 static_assert(sizeof(StatusLine) == kLineBytes && offsetof(StatusLine, state) == 0);
 static_assert(sizeof(WakeLine) == kLineBytes && offsetof(WakeLine, word) == 0);
+static_assert(offsetof(WakeLine, away) == 4);
 static_assert(sizeof(HintLine) == kLineBytes && kMostSections == 8 * 64);
 
 // The owner's byte for each other section (opened[n]). kRefused: it neither writes to nor reads from that one

@@ -26,7 +26,7 @@ Port::Port(const region::Mapping& mapping, const region::Geometry& geometry, con
   const uint64_t own = geometry.section(options.self);
   header_ = mapping.at<region::SectionHeader>(own);
   state_ = &mapping.at<region::StatusLine>(own + geometry.status)->state;
-  wake_ = &mapping.at<region::WakeLine>(own + geometry.wake)->word;
+  wake_ = mapping.at<region::WakeLine>(own + geometry.wake);
   hints_ = mapping.at<region::HintLine>(own + geometry.hints)->bits;
   hint_words_ = (geometry.sections + 63) / 64;
   pool_ = BufferPool(mapping.at<std::byte>(own + geometry.bulk), geometry.buffers, geometry.buffer_bytes);
@@ -277,7 +277,7 @@ bool Port::register_membarrier() {
 
 void Port::arm() {
   for (uint32_t i = 0; i < active_; ++i) receivers_[watches_[i].peer].give_credit();
-  wake_seen_ = __atomic_load_n(wake_, __ATOMIC_ACQUIRE);
+  wake_seen_ = __atomic_load_n(&wake_->word, __ATOMIC_ACQUIRE);
   // SYNC POINT PARK: state, then the barrier in all senders (or the fence against theirs), then the
   // caller polls everything once more.
   const uint32_t state = retries_ != 0 ? region::kHungry : region::kParked;
@@ -295,15 +295,22 @@ void Port::disarm() {
 void Port::sleep(int timeout_us) {
   const timespec timeout{timeout_us / 1000000, timeout_us % 1000000 * 1000L};
   if (mapping_.properties().wakeable) {
-    syscall(SYS_futex, wake_, FUTEX_WAIT, wake_seen_, &timeout, nullptr, 0);
+    syscall(SYS_futex, &wake_->word, FUTEX_WAIT, wake_seen_, &timeout, nullptr, 0);
   } else {
     nanosleep(&timeout, nullptr);
   }
 }
 
 void Port::wake_self() {
-  __atomic_fetch_add(wake_, 1, __ATOMIC_SEQ_CST);
-  syscall(SYS_futex, wake_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  __atomic_fetch_add(&wake_->word, 1, __ATOMIC_SEQ_CST);
+  syscall(SYS_futex, &wake_->word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void Port::tell_away(bool away) { __atomic_store_n(&wake_->away, uint32_t{away}, __ATOMIC_RELAXED); }
+
+bool Port::is_away(uint32_t section) {
+  const uint64_t at = geometry_.section(section) + geometry_.wake;
+  return __atomic_load_n(&mapping_.at<region::WakeLine>(at)->away, __ATOMIC_RELAXED) != 0;
 }
 
 }  // namespace vicinity::channel::ring

@@ -61,9 +61,13 @@ class Port final : public base::Poller, public base::Sleeper {
   void disarm() override;
   void sleep(int timeout_us) override;
   void wake_self() override;
+  void tell_away(bool away) override;
+  bool is_away(uint32_t section) override;
   // For who sleeps in several ports: can we be woken in this one, and by which word, since arm()?
   bool wakeable() const { return mapping_.properties().wakeable; }
-  futex_waitv wake_word() const { return {wake_seen_, reinterpret_cast<uintptr_t>(wake_), FUTEX_32, 0}; }
+  futex_waitv wake_word() const {
+    return {wake_seen_, reinterpret_cast<uintptr_t>(&wake_->word), FUTEX_32, 0};
+  }
 
   // Reads no more from that section, and tells it so.
   void close(uint32_t section);
@@ -100,7 +104,7 @@ class Port final : public base::Poller, public base::Sleeper {
   // Words of our own section.
   region::SectionHeader* header_;
   uint32_t* state_;
-  uint32_t* wake_;
+  region::WakeLine* wake_;
   uint64_t* hints_;
 
   std::unique_ptr<Watch[]> watches_;  // [0, hot_) are polled each time, [hot_, active_) now and then
