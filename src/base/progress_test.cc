@@ -3,11 +3,24 @@
 #include "base/progress.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <thread>
 #include <vector>
+
+namespace {
+std::atomic<int> yields{0}, yield_takes_us{-1};  // -1: what it takes
+}
+
+// In the place of the C library's: what a yield costs where somebody else computes.
+extern "C" int sched_yield() noexcept {
+  ++yields;
+  if (yield_takes_us < 0) return static_cast<int>(syscall(SYS_sched_yield));
+  if (yield_takes_us > 0) usleep(static_cast<useconds_t>(yield_takes_us));
+  return 0;
+}
 
 namespace vicinity::base {
 namespace {
@@ -151,6 +164,34 @@ TEST_F(Glance, WhoRunsButNeverAnswersIsHardlyGlancedAtAnyMore) {
   int at_once = 0;
   for (int waits = 0; waits < 64; ++waits) at_once += polls_until_away() <= 2;
   EXPECT_GE(at_once, 48);
+}
+
+// Each yield would cost a slice of whoever computes; a wake does not.
+void sleep_where_yields_are_long(bool oversubscribed) {
+  TestSleeper sleeper;
+  set_sleeper(&sleeper);
+  set_oversubscribed(oversubscribed);
+  const auto one_wait = [&] {
+    wait_until([&, sleeps = sleeper.sleeps.load()] { return sleeper.sleeps > sleeps; });
+  };
+  yield_takes_us = 1000;
+  for (int i = 0; i < 8; ++i) one_wait();  // learns
+  yields = 0;
+  for (int i = 0; i < 64; ++i) one_wait();
+  EXPECT_LE(yields, 3);
+  // It is noticed when that is over.
+  yield_takes_us = 0;
+  for (int i = 0; i < 2000 && yields < 200; ++i) one_wait();
+  EXPECT_GE(yields, 200);
+  yield_takes_us = -1;
+  EXPECT_EQ(sleeper.arms, sleeper.disarms);
+  set_oversubscribed(false);
+  set_sleeper(nullptr);
+}
+
+TEST(Progress, WhereYieldsTakeWholeSlicesWaitsSleepWithoutThem) {
+  sleep_where_yields_are_long(true);
+  sleep_where_yields_are_long(false);
 }
 
 class Multiple : public testing::Test {
