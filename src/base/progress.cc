@@ -61,7 +61,7 @@ bool oversubscribed = false;
 //           beside 2 busy loops on 2 cores: an allreduce took 5 to 12 ms when each wait yielded once; it
 //           takes 1 ms.)
 int crowding = 0;            // by short yields; falls slowly
-int patience = kMostYields;  // yields before a sleep, if crowded; fewer after long ones. 0: none, ever
+int patience = kMostYields;  // yields before a sleep, if crowded; fewer after long ones. 0: never any
 constexpr int kCrowded = 8, kMostCrowding = 32;
 constexpr int64_t kQuietYield = 2'000, kLongYield = 300'000;  // ns
 
@@ -83,6 +83,14 @@ void note_yield(int64_t took) {
     crowding = std::max(0, crowding - 1);
     patience = std::min(patience + 1, kMostYields);
   }
+}
+
+// Without patience a wait sleeps at once; one in some yields all the same, to notice when that is over.
+constexpr uint32_t kWaitsPerYield = 32;
+
+bool yield_pays() {
+  static uint32_t waits = 0;
+  return patience > 0 || ++waits % kWaitsPerYield == 0;
 }
 
 // A crowded rank that waits for one process glances before it yields, if that one seems to run on another
@@ -125,15 +133,6 @@ class Absence {
  private:
   Sleeper* const told_;
 };
-
-
-// Without patience a wait sleeps at once; one in some yields all the same, to notice when that is over.
-constexpr uint32_t kWaitsPerYield = 32;
-
-bool yield_pays() {
-  static uint32_t waits = 0;
-  return patience > 0 || ++waits % kWaitsPerYield == 0;
-}
 
 // Looks in a row that found nothing. One that comes long after the one before does not count: the program
 // has computed meanwhile, and does not just wait in its own way.

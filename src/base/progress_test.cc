@@ -117,6 +117,34 @@ TEST(Progress, OversubscribedWaitsYieldAtOnceAndThenSleep) {
   set_sleeper(nullptr);
 }
 
+// Each yield would cost a slice of whoever computes; a wake does not.
+void sleep_where_yields_are_long(bool oversubscribed) {
+  TestSleeper sleeper;
+  set_sleeper(&sleeper);
+  set_oversubscribed(oversubscribed);
+  const auto one_wait = [&] {
+    wait_until([&, sleeps = sleeper.sleeps.load()] { return sleeper.sleeps > sleeps; });
+  };
+  yield_takes_us = 1000;
+  for (int i = 0; i < 8; ++i) one_wait();  // learns
+  yields = 0;
+  for (int i = 0; i < 64; ++i) one_wait();
+  EXPECT_LE(yields, 3);
+  // It is noticed when that is over.
+  yield_takes_us = 0;
+  for (int i = 0; i < 2000 && yields < 200; ++i) one_wait();
+  EXPECT_GE(yields, 200);
+  yield_takes_us = -1;
+  EXPECT_EQ(sleeper.arms, sleeper.disarms);
+  set_oversubscribed(false);
+  set_sleeper(nullptr);
+}
+
+TEST(Progress, WhereYieldsTakeWholeSlicesWaitsSleepWithoutThem) {
+  sleep_where_yields_are_long(true);
+  sleep_where_yields_are_long(false);
+}
+
 // The waits of a crowded process for another one, in polls and in times that it gave its core away.
 class Glance : public testing::Test {
  protected:
@@ -124,12 +152,14 @@ class Glance : public testing::Test {
     set_sleeper(&sleeper_);
     set_oversubscribed(true);
     add_poller(&poller_);
+    yield_takes_us = 0;
   }
   void TearDown() override {
     EXPECT_EQ(sleeper_.goings, sleeper_.returns);
     remove_poller(&poller_);
     set_oversubscribed(false);
     set_sleeper(nullptr);
+    yield_takes_us = -1;
   }
   // Waits for a process until it has answered after so many polls; how often was the core given away?
   int wait_for(uint32_t whom, int polls) {
@@ -164,34 +194,6 @@ TEST_F(Glance, WhoRunsButNeverAnswersIsHardlyGlancedAtAnyMore) {
   int at_once = 0;
   for (int waits = 0; waits < 64; ++waits) at_once += polls_until_away() <= 2;
   EXPECT_GE(at_once, 48);
-}
-
-// Each yield would cost a slice of whoever computes; a wake does not.
-void sleep_where_yields_are_long(bool oversubscribed) {
-  TestSleeper sleeper;
-  set_sleeper(&sleeper);
-  set_oversubscribed(oversubscribed);
-  const auto one_wait = [&] {
-    wait_until([&, sleeps = sleeper.sleeps.load()] { return sleeper.sleeps > sleeps; });
-  };
-  yield_takes_us = 1000;
-  for (int i = 0; i < 8; ++i) one_wait();  // learns
-  yields = 0;
-  for (int i = 0; i < 64; ++i) one_wait();
-  EXPECT_LE(yields, 3);
-  // It is noticed when that is over.
-  yield_takes_us = 0;
-  for (int i = 0; i < 2000 && yields < 200; ++i) one_wait();
-  EXPECT_GE(yields, 200);
-  yield_takes_us = -1;
-  EXPECT_EQ(sleeper.arms, sleeper.disarms);
-  set_oversubscribed(false);
-  set_sleeper(nullptr);
-}
-
-TEST(Progress, WhereYieldsTakeWholeSlicesWaitsSleepWithoutThem) {
-  sleep_where_yields_are_long(true);
-  sleep_where_yields_are_long(false);
 }
 
 class Multiple : public testing::Test {

@@ -337,6 +337,10 @@ void stop() {
   world = nullptr;
 }
 
+void push_out() {
+  if (world && world->outside) world->outside->push_out();
+}
+
 void farewell() {
   if (!world) return;
   if (world->wireup) write_map(world->job, world->self, map_text());

@@ -47,6 +47,10 @@ void Outside::farewell() {
   if (network_) network_->farewell();
 }
 
+void Outside::push_out() {
+  if (network_) network_->push_out();
+}
+
 namespace {
 
 void network_lost(Proc proc, const char* why) {

@@ -27,6 +27,7 @@ class Outside {
   std::string description() const;
   void add_received(Proc proc, Counters& counters);
   void farewell();
+  void push_out();
 
   // Set before open().
   void (*on_lost)(Proc proc, const char* why) = nullptr;

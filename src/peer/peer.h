@@ -26,6 +26,9 @@ void stop();
 // The launcher has been told that this process ends well: it is not asked any more, and our end is no death
 // to be mourned. The channels stay, for sessions that outlive MPI_Finalize.
 void farewell();
+// This process ends although MPI runs. What it has sent is brought on its way, or is given up after some
+// seconds.
+void push_out();
 
 // For tests: a table of ends.size() processes in which this one is `self` and the others are at the other
 // ends of fakes (ends[self] is nullptr: the self channel). stop() ends it.

@@ -26,10 +26,19 @@
 namespace vicinity::world {
 namespace {
 
-// A process that used only sessions, or that ended MPI_Finalize's work before, leaves quietly at exit.
+pid_t opened_by = 0;
+
+// A process that used only sessions, or that ended MPI_Finalize's work before, leaves quietly at exit. If MPI
+// still runs this is a death, but what has been sent before it arrives; not if there are threads, which may
+// be anywhere in MPI. In a child of the program nothing is ours.
 void close_at_exit() {
+  if (getpid() != opened_by) return;
   stop_progress_thread();
-  if (!runs()) static_cast<void>(close());
+  if (!runs()) {
+    static_cast<void>(close());
+  } else if (!base::threads_multiple()) {
+    peer::push_out();
+  }
 }
 
 Communicator* make_bootstrap() {
@@ -74,6 +83,7 @@ Status open() {
   all.identity = all.wireup->identity();
   base::log_open(all.identity.rank, this_host().c_str());
   fill_environment_info();
+  opened_by = getpid();
   static bool registered = false;
   if (!registered) registered = std::atexit(close_at_exit) == 0;
   return kOk;

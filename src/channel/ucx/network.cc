@@ -370,15 +370,18 @@ void Network::refuse(void* offer, size_t bytes) {
 // --- the end ---
 
 void Network::farewell() {
-  const int64_t end = base::now_ns() + kPatience;
-  std::vector<void*> waiting;
-  const auto wait_for = [&](void* answer) {
-    if (answer && !abi::is_error(answer)) waiting.push_back(answer);
-  };
+  std::vector<void*> said;
   for (auto& link : links_)
-    if (link) wait_for(link->say_farewell());
+    if (link) said.push_back(link->say_farewell());
+  push_out(std::move(said));
+}
+
+void Network::push_out(std::vector<void*> waiting) {
+  if (polling_) return;  // the program ends inside of UCP
+  const int64_t end = base::now_ns() + kPatience;
   abi::RequestParam nothing{};
-  wait_for(ucp_.worker_flush_nbx(worker_, &nothing));
+  waiting.push_back(ucp_.worker_flush_nbx(worker_, &nothing));
+  std::erase_if(waiting, [](void* answer) { return !answer || abi::is_error(answer); });
   base::wait_until([&] {
     std::erase_if(waiting, [&](void* request) {
       if (ucp_.request_check_status(request) == abi::kInProgress) return false;

@@ -76,6 +76,8 @@ class Network final : public base::Poller {
 
   // Everything sent is on its way, and our end is no death to be mourned. Bounded.
   void farewell();
+  // The first half of it, for who ends without a goodbye; and `waiting`, requests of UCP.
+  void push_out(std::vector<void*> waiting = {});
 
  private:
   friend class Link;
