@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 #include "base/param.h"
@@ -66,9 +67,13 @@ constexpr int64_t kQuietYield = 2'000, kLongYield = 300'000;  // ns
 
 bool is_crowded() { return oversubscribed || crowding >= kCrowded; }
 
+// The last glance saw an answer: if a yield takes a slice now, two others talk in it, and do not compute.
+bool in_talk = false;
+
 void note_yield(int64_t took) {
   static uint32_t quiet = 0;
   if (took > kLongYield) {
+    if (std::exchange(in_talk, false)) return;
     crowding = std::max(0, crowding - 4);
     patience = patience / 2;
   } else if (took > kQuietYield) {
@@ -97,7 +102,7 @@ bool yield_pays() {
 int hope = 8;  // rises with glances that saw something, falls with those in vain
 constexpr int kMostHope = 16, kInVain = 4;
 constexpr int64_t kGlance = 60'000;       // ns; a partner may have some 100 KiB to copy before it answers
-constexpr uint32_t kPollsPerGlance = 1;  // between two looks at the clock
+constexpr uint32_t kPollsPerGlance = 4;   // between two looks at the clock
 constexpr uint32_t kWaitsPerTrial = 32;   // while there is no hope
 constexpr int64_t kLongAbsence = 50'000;  // ns; longer than a round of ranks that all yield
 constexpr int64_t kLinger = 10'000;       // ns; some changes of processes on the other core
@@ -108,7 +113,10 @@ bool glance_pays() {
   return hope > 0 || ++waits % kWaitsPerTrial == 0;
 }
 
-void note_glance(bool good) { hope = good ? std::min(hope + 1, kMostHope) : std::max(hope - kInVain, 0); }
+void note_glance(bool good) {
+  hope = good ? std::min(hope + 1, kMostHope) : std::max(hope - kInVain, 0);
+  in_talk = good;
+}
 
 // While it lives, peers see that they need not wait for us.
 class Absence {
