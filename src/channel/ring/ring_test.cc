@@ -169,39 +169,6 @@ TEST_F(Pair, ShortBulkMessagesShareABuffer) {
   EXPECT_EQ(at(1).messages[26].tag, 2);
 }
 
-TEST(BufferPool, ShortMessagesTakeTheNewestLongOnesTheOldest) {
-  std::vector<std::byte> memory(8 * 1024);
-  BufferPool pool(memory.data(), 8, 1024);
-  for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(pool.take_oldest(), i);
-  EXPECT_EQ(pool.available(), 5u);
-  for (uint32_t i = 0; i < 3; ++i) pool.give(i);
-  EXPECT_EQ(pool.take_newest(), 2u);
-  EXPECT_EQ(pool.take_oldest(), 0u);
-  EXPECT_EQ(pool.take_oldest(), 1u);
-  EXPECT_EQ(pool.take_newest(), 3u);  // never used before
-  EXPECT_EQ(pool.available(), 4u);
-}
-
-TEST(BufferPool, MemoryIsTouchedLateAndEveryBufferIsTakenOnce) {
-  std::vector<std::byte> memory(8 * 1024);
-  BufferPool pool(memory.data(), 8, 1024);
-  uint32_t most = 0, takes = 0;
-  for (; most < 7 && takes < 10000; ++takes) {
-    const uint32_t index = pool.take_oldest();
-    most = std::max(most, index);
-    pool.give(index);
-  }
-  EXPECT_EQ(most, 7u);
-  EXPECT_GT(takes, 100u);
-  std::vector<bool> taken(8);
-  for (int i = 0; i < 8; ++i) {
-    const uint32_t index = i % 2 ? pool.take_newest() : pool.take_oldest();
-    EXPECT_FALSE(taken.at(index));
-    taken.at(index) = true;
-  }
-  EXPECT_EQ(pool.available(), 0u);
-}
-
 TEST_F(Pair, NearOrFarEveryBulkMessageArrivesAsItWas) {
   std::vector<std::byte> data(8192 + 64);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 7 + (i >> 8));

@@ -26,13 +26,17 @@
 namespace vicinity::channel::ring {
 
 // The bulk buffers of this process's section. Memory is touched late: the first message takes the first
-// buffers, and all of them are in use only after many messages that were long enough to gain from it.
+// buffers, and all of them are in use only after many messages that were long enough to gain from it; how
+// many depends on what pages cost here. Those of a memfd have to be made, those of an old file only mapped.
 class BufferPool {
  public:
+  // How many takes pay for a buffer that took `ns` to touch.
+  static uint32_t takes_to_earn(int64_t ns);
+
   BufferPool() = default;
   BufferPool(std::byte* base, uint32_t count, uint32_t bytes_each);
   // The one that came back last, for a message of one buffer: it may still be in our cache.
-  uint32_t take_newest() { return available_ ? free_[within(first_ + --available_)] : touched_++; }
+  uint32_t take_newest() { return available_ ? free_[within(first_ + --available_)] : touch(); }
   // The one that came back first, for a longer message: to write where the receiver's private cache still has
   // the last message takes a third longer than to write where that has left it.
   uint32_t take_oldest();
@@ -43,11 +47,12 @@ class BufferPool {
 
  private:
   uint32_t within(uint32_t at) const { return at < count_ ? at : at - count_; }
+  uint32_t touch();
 
   std::byte* base_ = nullptr;
   uint32_t bytes_each_ = 0;
   uint32_t count_ = 0, touched_ = 0;
-  uint32_t takes_ = 0;
+  uint32_t unearned_ = 0;               // takes until another one may be touched without need
   uint32_t first_ = 0, available_ = 0;  // of free_, a queue
   std::unique_ptr<uint32_t[]> free_;
 };
