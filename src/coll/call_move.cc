@@ -36,6 +36,8 @@ Status run_gather(const How& how, Kind kind, const void* sendbuf, MPI_Count send
     if (Direct* direct = direct_way(how, comm, kind, block))
       return own.ok() ? direct->gather(mine, all, root) : direct->refuse(kind, root, own);
   }
+  if (kind == Kind::kGatherv && !comm.inter())
+    if (Direct* direct = direct_way(how, comm, kind, 1)) return direct->gatherv(mine, all, root, own);
   Call call(how, comm, kind, root);
   if (!own.ok()) call.plan().fail(own);
   build_gather(call.plan(), mine, all, root);
@@ -62,6 +64,9 @@ Status run_scatter(const How& how, Kind kind, const Blocks& all, void* recvbuf, 
     if (Direct* direct = direct_way(how, comm, kind, block * static_cast<uint64_t>(comm.size())))
       return own.ok() ? direct->scatter(all, mine, root) : direct->refuse(kind, root, own);
   }
+  if (kind == Kind::kScatterv && !comm.inter())
+    if (Direct* direct = direct_way(how, comm, kind, 1))
+      return own.ok() ? direct->scatterv(all, mine, root) : direct->refuse(kind, root, own);
   Call call(how, comm, kind, root);
   if (!own.ok()) call.plan().fail(own);
   build_scatter(call.plan(), all, mine, root);
@@ -103,6 +108,10 @@ Status run_alltoall(const How& how, Kind kind, bool in_place, const Blocks& send
   if (kind == Kind::kAlltoall && !comm.inter())
     if (Direct* direct = direct_way(how, comm, kind, recv.bytes(0) * static_cast<uint64_t>(comm.size())))
       return own.ok() ? direct->alltoall(in_place ? recv : send, recv) : direct->refuse(kind, kNoRoot, own);
+  if (kind != Kind::kAlltoall && !comm.inter())
+    if (Direct* direct = direct_way(how, comm, kind, 1))
+      return own.ok() ? direct->alltoallv(kind, in_place ? recv : send, recv, in_place)
+                      : direct->refuse(kind, kNoRoot, own);
   Call call(how, comm, kind);
   if (!own.ok()) call.plan().fail(own);
   build_alltoall(call.plan(), in_place ? packed_copy(call.plan(), recv, comm.size()) : send, recv);

@@ -25,7 +25,9 @@ Status run_scan(const How& how, Kind kind, const ReductionArguments& a, Communic
   if (!type.ok()) return type.status();
   VICINITY_TRY(check_reduction_buffers(a, **type, comm));
   const Reduction r = resolved(a, **type);
-  if (Direct* direct = direct_way(how, comm, kind, r.input().bytes())) return direct->scan(kind, r, *a.op);
+  if (Direct* direct = direct_way(how, comm, kind, r.input().bytes());
+      direct && Direct::can_combine(r, *a.op))
+    return direct->scan(kind, r, *a.op);
   Call call(how, comm, kind, kNoRoot, a.op);
   build_scan(call.plan(), r);
   return call.run();

@@ -221,7 +221,7 @@ constexpr Rule kRules[] = {
 };
 
 // The direct path: most bytes that it is able to move, and up to how many it is the best for 2 ranks and for
-// more.
+// more. Of those with counts for each rank nobody knows the bytes of all; they choose for each pair.
 struct DirectRule {
   Kind kind;
   uint64_t able, pair, many;
@@ -233,6 +233,10 @@ constexpr DirectRule kDirectRules[] = {
     {Kind::kBarrier, 1, 1, 1},
     {Kind::kBcast, kAny, kAny, kAny},
     {Kind::kGather, kLongest, kLongest, kLongest},
+    {Kind::kGatherv, 1, 1, 1},
+    {Kind::kScatterv, 1, 1, 1},
+    {Kind::kAlltoallv, 1, 1, 1},
+    {Kind::kAlltoallw, 1, 1, 1},
     {Kind::kScatter, kLongest, 64 << 10, kLongest},
     {Kind::kAllgather, kLongest, 128 << 10, kLongest},
     {Kind::kAllgatherv, kLongest, 128 << 10, kLongest},
@@ -241,8 +245,8 @@ constexpr DirectRule kDirectRules[] = {
     {Kind::kAllreduce, kAny, kAny, kAny},
     {Kind::kReduceScatterBlock, kLongest, kLongest, kLongest},
     {Kind::kReduceScatter, kLongest, kLongest, kLongest},
-    {Kind::kScan, 64 << 10, 64 << 10, 64 << 10},
-    {Kind::kExscan, 64 << 10, 64 << 10, 64 << 10},
+    {Kind::kScan, kAny, kAny, kAny},
+    {Kind::kExscan, kAny, kAny, kAny},
 };
 
 constexpr const char* kNames[] = {"flat",    "dissemination", "linear", "binomial", "scatter_allgather",

@@ -20,13 +20,12 @@ base::Param<bool> coll_direct{
     "VICINITY_COLL_DIRECT", "coll", true,
     "Whether small blocking collectives of ranks that share memory use it directly. All ranks must agree."};
 
-constexpr int kMostMembers = 64;
 constexpr uint32_t kAskAgain = 64;  // calls until a communicator without a board asks for one again
 
 // What this process knows of one of its boards; guarded by the engine lock.
 struct Place {
   bool used = false;
-  uint32_t life = 0;  // of the newest use
+  uint32_t life = 0;                             // of the newest use
   std::vector<const region::Presence*> leaving;  // of whom it is not known that they have left
 };
 std::array<Place, region::kMostBoards> places;

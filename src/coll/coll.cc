@@ -83,6 +83,12 @@ Call::Call(const How& how, Communicator& comm, Kind kind, int root, const Op* op
   schedule_->tag[1] = next_tag(comm, kind, agreed, how.form);
 }
 
+Call::Call(Communicator& comm, Kind kind, int tag)
+    : comm_(comm), schedule_(take_schedule()), plan_(*schedule_, comm.rank, comm.size()) {
+  schedule_->kind = kind;
+  schedule_->tag[0] = tag;
+}
+
 Status Call::run() {
   if (how_.form == Form::kBlocking) return run_to_end();
   Schedule* schedule = schedule_;

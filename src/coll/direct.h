@@ -8,10 +8,11 @@
 // are long because each of them waits for everybody: where ranks share cores, that is a change of processes.
 //
 // Invariants:
-//   The line of call q is number q mod 32. It is written when all members have begun call q - 31 at least,
-//   because then nobody reads call q - 32 any more; slots likewise. `safe_` is the oldest call that some
+//   The line of call q is number q mod 128. It is written when all members have begun call q - 127 at least,
+//   because then nobody reads call q - 128 any more; slots likewise. `safe_` is the oldest call that some
 //   member may be in, as far as we know; who has seen the lines of all members in call q knows that it is q.
-//   What others wrote is compared (sequence, signature) or copied; no length or index is taken from them.
+//   What others wrote is compared (sequence, signature, length) or copied; no length or index is taken from
+//   them.
 //
 // This is the leaf of hierarchical collectives to come: it knows members of one region and nothing else.
 #pragma once
@@ -32,6 +33,8 @@
 namespace vicinity::coll {
 
 using channel::ring::Line;
+
+constexpr int kMostMembers = 64;
 
 // One call: what is compared with what others show.
 struct Turn {
@@ -72,6 +75,9 @@ class Direct {
   Status scatter(const Blocks& all, const Typed& mine, int root);
   Status allgather(Kind kind, const Typed& mine, const Blocks& all);
   Status alltoall(const Blocks& send, const Blocks& recv);  // the same base: in place
+  Status gatherv(const Typed& mine, const Blocks& all, int root, Status own);
+  Status scatterv(const Blocks& all, const Typed& mine, int root);
+  Status alltoallv(Kind kind, const Blocks& send, const Blocks& recv, bool in_place);
   Status reduce(const Reduction& r, const Op& op, int root);
   // Longer vectors than a slot are cut, which needs elements that are small everywhere.
   static bool can_combine(const Reduction& r, const Op& op) {
@@ -162,6 +168,8 @@ class Direct {
   }
   // All parts have been seen: everybody has begun this call.
   void all_seen(const Turn& turn) { safe_ = turn.number; }
+  // What a line can tell of a length.
+  static uint64_t told(uint64_t bytes) { return bytes < UINT32_MAX ? bytes : UINT32_MAX; }
   // The line of `rank` has arrived: is it from the same call, and are there so many bytes?
   Status check(const Turn& turn, int rank, uint64_t bytes) const {
     const uint64_t signature = __atomic_load_n(&member(rank).line(turn.number)->address, __ATOMIC_RELAXED);
@@ -178,9 +186,11 @@ class Direct {
   Status meet(const Turn& turn);
 
   // How far pieces of a call are.
-  void pass(const Turn& turn, uint32_t units) {
+  void pass(const Turn& turn, uint32_t units) { pass(turn, units, 0, size_); }
+  // Ranks first..last-1 may wait for it.
+  void pass(const Turn& turn, uint32_t units, int first, int last) {
     __atomic_store_n(member(rank_).units(), uint64_t{turn.number} << 32 | units, __ATOMIC_RELEASE);
-    ring_bells(0, size_);
+    ring_bells(first, last);
   }
   // Whoever has gone on to a later call has passed all of this one.
   bool passed(int rank, const Turn& turn, uint32_t units) const {
@@ -208,14 +218,32 @@ class Direct {
   Status allgather_slices(Kind kind, const Typed& mine, const Blocks& all);
   Status alltoall_slices(const Blocks& send, const Blocks& recv);
 
+  struct Deal;
+  uint64_t longest_shown() const;
+  Deal deal_for(const Blocks& blocks) const;
+  Status deal_out(const Turn& turn, const Blocks& blocks, uint64_t* rest);
+  Status take_dealt(const Turn& turn, int rank, const Typed& mine, uint64_t* rest);
+  Status take_gathered(const Turn& turn, int rank, const Typed& block, uint64_t* rest);
+  Status show_gathered(const Turn& turn, const Typed& mine, int root);
+  template <class Build>
+  Status send_rest(const Turn& turn, Status status, Build&& build);
+  void exchange_rest(Plan& plan, const Blocks& send, uint64_t to, const Blocks& recv, uint64_t from,
+                     bool in_place);
+
   struct Folding;
   Status fold(const Folding& f, int low, int high, const Typed& out) const;
   Status show_input(const Turn& turn, Space space, const Reduction& r);
   Status fold_range(const Turn& turn, const Reduction& r, const Op& op, int low, int high);
+  Status fold_halves(const Turn& turn, const Reduction& r, const Op& op);
   Status fold_slices(const Turn& turn, Space space, const Reduction& r, const Op& op);
   Status combine_large(const Turn& turn, const Reduction& r, const Op& op, int root);
+  Status scan_long(const Turn& turn, const Reduction& r, const Op& op);
+  struct ScanArea;
+  Status make_room_for_scan(const Turn& turn, uint32_t pieces, ScanArea* area);
   Status reduce_scatter_slices(Kind kind, const Reduction& r, const Pieces& pieces, const Op& op);
 
+  // So much of a result is combined at a time, in the nearest cache.
+  static constexpr MPI_Count kFoldBytes = 8 << 10;
   static constexpr uint32_t kAreaBytes = region::kLargeSlots * region::kLargeSlotBytes;
   static constexpr uint32_t kHalves = 2, kHalfBytes = kAreaBytes / kHalves;
   static constexpr uint32_t kPieces = 16, kPieceBytes = kAreaBytes / kPieces;
@@ -231,6 +259,7 @@ class Direct {
   uint32_t safe_;
   // Our newest calls that used a half or all large slots, and one or all of them.
   uint32_t wide_, narrow_;
+  uint32_t scan_ = 0, scan_pieces_ = 0;  // our newest call that used them for a long scan
   uint64_t limit_[kKinds];
 };
 
@@ -323,6 +352,14 @@ inline void get(const std::byte* from, const Typed& to) {
   void* data = object::data_start(to.at, *to.type);
   if (bytes <= 64) return channel::copy_small(data, from, bytes);
   std::memcpy(data, from, bytes);
+}
+
+// A rank's own block, which has one length on both sides.
+inline void copy_own(const Typed& from, const Typed& to) {
+  if (from.at == to.at && from.type == to.type) return;
+  if (from.type->dense && to.type->dense) [[likely]]
+    return put(static_cast<std::byte*>(object::data_start(to.at, *to.type)), from);
+  object::copy_typed(from.at, from.count, *from.type, to.at, to.count, *to.type);
 }
 
 }  // namespace vicinity::coll

@@ -32,10 +32,6 @@ Status no_memory(int ranks) {
   return object::fail(MPI_ERR_NO_MEM, "no memory for the positions in the blocks of %d ranks", ranks);
 }
 
-void copy_own(const Typed& from, const Typed& to) {
-  if (from.at != to.at) object::copy_typed(from.at, from.count, *from.type, to.at, to.count, *to.type);
-}
-
 // The next slice for each rank but ours, one after the other.
 void pack_slices(const Cursors& out, int own, int ranks, std::byte* to, uint64_t slice) {
   for (int rank = 0; rank < ranks; ++rank)

@@ -7,41 +7,17 @@
 
 #include "coll/direct.h"
 #include "coll/halving.h"
+#include "coll/scratch.h"
 
 namespace vicinity::coll {
 
 namespace {
 
-// Private memory laid out as `count` elements of `type`: what user functions and types with gaps need.
-class Scratch {
- public:
-  Scratch() = default;
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { give_temporary(memory_); }
-  Status make(MPI_Count count, Datatype& type) {
-    const MPI_Count last = (count - 1) * type.extent;
-    const MPI_Count low = std::min<MPI_Count>(0, last) + type.true_lb;
-    const MPI_Count high = std::max<MPI_Count>(0, last) + type.true_lb + type.true_extent;
-    memory_ = take_temporary(static_cast<size_t>(high - low));
-    if (!memory_.memory)
-      return object::fail(MPI_ERR_NO_MEM, "a reduction needs %lld bytes of temporary memory; malloc refused",
-                          static_cast<long long>(high - low));
-    typed = {shift(memory_.memory, -low), count, &type};
-    return object::kOk;
-  }
-  Typed typed;
-
- private:
-  Temporary memory_;
-};
-
 // Up to this much arithmetic (bytes of the operands, of all ranks but two) everybody computes everything:
 // that saves a second meeting.
 constexpr uint64_t kMostRepeated = 16 << 10;
-
-// So much of a result is combined at a time, in the nearest cache.
-constexpr MPI_Count kFoldBytes = 8 << 10;
+// The same for two ranks: bytes of one of them.
+constexpr uint64_t kMostWhole = 4 << 10;
 
 }  // namespace
 
@@ -122,12 +98,44 @@ Status Direct::allreduce(const Reduction& r, const Op& op) {
   Status status;
   if (bytes > region::kLargeSlotBytes) {
     status = combine_large(turn, r, op, kNoRoot);
+  } else if (size_ == 2 && bytes > kMostWhole && object::kernel(op, r.type->basic) && r.type->dense) {
+    status = fold_halves(turn, r, op);
   } else if (status = show_input(turn, space_of(bytes), r); status.ok()) {
     status = bytes * static_cast<uint64_t>(size_ - 2) > kMostRepeated
                  ? fold_slices(turn, space_of(bytes), r, op)
                  : fold_range(turn, r, op, 0, size_);
   }
   return status.ok() ? status : give_up(turn, status);
+}
+
+// Two ranks: each shows only the half that the other combines.
+Status Direct::fold_halves(const Turn& turn, const Reduction& r, const Op& op) {
+  const Slices halves(r.count, 2);
+  const int other = 1 - rank_;
+  const object::Kernel kernel = object::kernel(op, r.type->basic);
+  const Space space = space_of(r.input().bytes());
+  const auto at = [&](int rank) { return halves.first(rank) * r.type->size; };
+  VICINITY_TRY(room(turn, space));
+  std::byte* const own = part(rank_, turn, space);
+  const std::byte* const theirs = part(other, turn, space);
+  put(own + at(other), halves.part(r.input(), other));
+  show(turn, r.input().bytes());
+  const Typed in = halves.part(r.input(), rank_), out = halves.part(r.output(), rank_);
+  VICINITY_TRY(wait_for_parts(turn, other, other + 1));
+  VICINITY_TRY(check(turn, other, r.input().bytes()));
+  const MPI_Count each = r.type->size, most = std::max<MPI_Count>(kFoldBytes / each, 1);
+  for (MPI_Count done = 0; done < in.count; done += most) {
+    const MPI_Count now = std::min(most, in.count - done), skip = at(rank_) + done * each;
+    const Typed result = out.part(done, now);
+    copy_own(in.part(done, now), result);
+    kernel(theirs + skip, object::data_start(result.at, *result.type), static_cast<size_t>(now));
+    put(own + skip, result);
+  }
+  pass(turn, 1);
+  VICINITY_TRY(wait_for_units(turn, other, other + 1, 1));
+  get(theirs + at(other), halves.part(r.output(), other));
+  all_seen(turn);
+  return object::kOk;
 }
 
 // Each rank combines one slice of all inputs, puts it where its own input was, and all collect the slices.
@@ -240,14 +248,6 @@ Status Direct::reduce_scatter(Kind kind, const Reduction& r, const Pieces& piece
     status =
         fold(Folding{*this, turn, op, space, offset}, 0, size_, Typed{r.recv, pieces.count(rank_), r.type});
   }
-  return status.ok() ? status : give_up(turn, status);
-}
-
-Status Direct::scan(Kind kind, const Reduction& r, const Op& op) {
-  const Turn turn = begin(kind, kNoRoot, &op);
-  const int high = kind == Kind::kExscan ? rank_ : rank_ + 1;
-  Status status = show_input(turn, space_of(r.input().bytes()), r);
-  if (status.ok() && high > 0) status = fold_range(turn, r, op, 0, high);
   return status.ok() ? status : give_up(turn, status);
 }
 

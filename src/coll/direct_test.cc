@@ -182,6 +182,86 @@ void round_reduce_scatter(const Round& r) {
   }
 }
 
+// How many elements go from one rank to another where each pair has a number of its own.
+size_t some(const Round& r, int from, int to) {
+  const uint64_t which = (static_cast<uint64_t>(from) * 3 + static_cast<uint64_t>(to) * 3 + r.number) % 5;
+  return which == 0 ? 0 : which == 1 ? 1 : which == 2 ? 3 * r.count : r.count;
+}
+
+// A buffer with a run for each rank, one element apart.
+struct Runs {
+  std::vector<int> counts, displs;
+  std::vector<uint64_t> data;
+  Runs(const Round& r, const std::function<size_t(int)>& count) {
+    for (int rank = 0; rank < r.size(); ++rank) {
+      counts.push_back(static_cast<int>(count(rank)));
+      displs.push_back(static_cast<int>(data.size()));
+      data.resize(data.size() + count(rank) + 1);
+    }
+  }
+  CountArray all() const { return CountArray(counts.data()); }
+  CountArray places() const { return CountArray(displs.data()); }
+  void fill(const Round& r, int rank, int from, int to) {
+    const auto run = input(from * 64 + to, r.number, static_cast<size_t>(counts[static_cast<size_t>(rank)]));
+    std::copy(run.begin(), run.end(), data.begin() + displs[static_cast<size_t>(rank)]);
+  }
+};
+
+void round_gatherv(const Round& r) {
+  const int me = r.comm.rank;
+  const auto mine = input(me * 64 + r.root, r.number, some(r, me, r.root));
+  Runs out(r, [&](int rank) { return some(r, rank, r.root); }), expected = out;
+  for (int rank = 0; rank < r.size(); ++rank) expected.fill(r, rank, rank, r.root);
+  CHECK_OR(50, entry::gatherv(mine.data(), MPI_Count(mine.size()), MPI_UINT64_T, out.data.data(), out.all(),
+                              out.places(), MPI_UINT64_T, r.root, r.comm)
+                   .ok());
+  if (me == r.root) CHECK_OR(51, out.data == expected.data);
+}
+
+void round_scatterv(const Round& r) {
+  const int me = r.comm.rank;
+  Runs all(r, [&](int rank) { return some(r, r.root, rank); });
+  for (int rank = 0; rank < r.size(); ++rank) all.fill(r, rank, r.root, rank);
+  std::vector<uint64_t> mine(some(r, r.root, me));
+  CHECK_OR(52, entry::scatterv(all.data.data(), all.all(), all.places(), MPI_UINT64_T, mine.data(),
+                               MPI_Count(mine.size()), MPI_UINT64_T, r.root, r.comm)
+                   .ok());
+  CHECK_OR(53, mine == input(r.root * 64 + me, r.number, mine.size()));
+}
+
+void round_alltoallv(const Round& r, bool in_place) {
+  const int me = r.comm.rank;
+  Runs send(r, [&](int rank) { return some(r, me, rank); }), out = send, expected = send;
+  for (int rank = 0; rank < r.size(); ++rank) send.fill(r, rank, me, rank), expected.fill(r, rank, rank, me);
+  if (in_place) out = send;
+  CHECK_OR(54, entry::alltoallv(in_place ? MPI_IN_PLACE : send.data.data(), send.all(), send.places(),
+                                MPI_UINT64_T, out.data.data(), out.all(), out.places(), MPI_UINT64_T, r.comm)
+                   .ok());
+  CHECK_OR(55, out.data == expected.data);
+}
+
+// The elements have gaps, and the number of a rank belongs to the largest value.
+void round_located_scan(const Round& r) {
+  struct Pair {
+    double value;
+    int rank;
+  };
+  const auto largest = [&](size_t i, int ranks) {
+    return static_cast<int>((i + r.number) % static_cast<size_t>(ranks));
+  };
+  std::vector<Pair> in(r.count), out(r.count);
+  for (size_t i = 0; i < r.count; ++i)
+    in[i] = {r.comm.rank == largest(i, r.comm.rank + 1) ? 1.0 + r.comm.rank : 0.0, r.comm.rank};
+  Op& maxloc = *object::HandleTraits<Op>::predefined(reinterpret_cast<uintptr_t>(MPI_MAXLOC));
+  CHECK_OR(56, entry::scan(in.data(), out.data(), MPI_Count(r.count), MPI_DOUBLE_INT, maxloc, r.comm).ok());
+  for (size_t i = 0; i < r.count; ++i) {
+    int highest = 0;
+    for (int rank = 0; rank <= r.comm.rank; ++rank)
+      if (rank == largest(i, rank + 1)) highest = rank;
+    CHECK_OR(57, out[i].rank == highest && out[i].value == 1.0 + highest);
+  }
+}
+
 // In place, rank k gets k times as much as rank 1.
 void round_uneven_reduce_scatter(const Round& r) {
   std::vector<int> counts;
@@ -226,11 +306,20 @@ void play(const Round& r, uint32_t what) {
       return round_scan(r, what == 10);
     case 11:
       return round_uneven_reduce_scatter(r);
+    case 12:
+      return round_gatherv(r);
+    case 13:
+      return round_scatterv(r);
+    case 14:
+    case 15:
+      return round_alltoallv(r, what == 15);
+    case 16:
+      return round_located_scan(r);
     default:
       return round_reduce_scatter(r);
   }
 }
-constexpr uint32_t kPlays = 13;
+constexpr uint32_t kPlays = 18;
 
 // Who leaves is gone for those that still wait for somebody else.
 void leave_together(Communicator& comm) { CHECK_OR(22, entry::barrier(comm).ok()); }
@@ -277,6 +366,8 @@ TEST(Direct, NothingIsOverwrittenUnderASlowReader) {
                       round_scatter(Round{world, round, count, 0});
                       if (rank == 1 && round % 60 == 9) usleep(3000);
                       round_gather(Round{world, round, count + round % 2 * 9000, 2}, false);
+                      round_scatterv(Round{world, round, count, 1});
+                      round_gatherv(Round{world, round, count, 0});
                     }
                     leave_together(world);
                   }),
@@ -294,6 +385,21 @@ TEST(Direct, LongAndShortPartsDoNotOverwriteEachOther) {
                     if (rank == 1 && round % 4 == 1) usleep(1000);
                     round_scatter(Round{world, 2 * round + 1, 9000, 0});
                     if (round % 5 == 0) CHECK_OR(25, entry::barrier(world).ok());
+                  }
+                  leave_together(world);
+                }),
+            0);
+}
+
+// Ranks of a scan may be a call ahead; some scans go round through all places, others use a few of them.
+TEST(Direct, ScansRunAheadOfSlowRanks) {
+  EXPECT_EQ(run(4,
+                [](int rank, Communicator& world, peer::test::Board&) {
+                  static constexpr size_t kCounts[] = {90000, 9000, 9000, 70000, 40000, 20000};
+                  for (uint64_t round = 0; round < 90; ++round) {
+                    if (rank == static_cast<int>(round / 7 % 4)) usleep(1500);
+                    round_scan(Round{world, round, kCounts[round % 6], 0}, round % 4 == 1);
+                    if (round % 20 == 19) round_gather(Round{world, round, 20000, 1}, false);
                   }
                   leave_together(world);
                 }),
@@ -358,7 +464,7 @@ TEST(Direct, RanksInDifferentCollectivesAreToldSo) {
                   CHECK_OR(33, status.ok() == (rank == 0));
                   if (rank == 1) CHECK_OR(34, status.code() == MPI_ERR_TRUNCATE);
                   CHECK_OR(35, entry::barrier(world).ok());
-                  // One by messages, the other not.
+                  // One knows the lengths of all, the other only its own.
                   const int ones[2] = {1, 1}, at[2] = {0, 1};
                   const CountArray counts(ones), displs(at);
                   status = rank == 0 ? entry::allreduce(in, out, 1, MPI_UINT64_T, sum(), world)
@@ -372,9 +478,17 @@ TEST(Direct, RanksInDifferentCollectivesAreToldSo) {
 TEST(Direct, ADeadRankIsAnErrorForTheOthers) {
   const int result = run(3, [](int rank, Communicator& world, peer::test::Board&) {
     Status status;
+    const int counts[] = {30000, 1, 0}, places[] = {0, 30000, 30001};  // some by messages
+    std::vector<uint64_t> in(90000), out(90000);
     for (int i = 0; status.ok() && i < 2000000; ++i) {
       if (rank == 1 && i == 1000) _exit(0);  // without a farewell, as if killed
-      status = entry::barrier(world);
+      if (i % 4 == 0) {
+        const int all[] = {counts[rank], counts[rank], counts[rank]};
+        status = entry::alltoallv(in.data(), CountArray(all), CountArray(places), MPI_UINT64_T, out.data(),
+                                  CountArray(counts), CountArray(places), MPI_UINT64_T, world);
+      } else {
+        status = entry::barrier(world);
+      }
     }
     CHECK_OR(40, status.code() == MPI_ERR_PROC_ABORTED);
     _exit(0);

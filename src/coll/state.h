@@ -48,6 +48,8 @@ struct How {
 class Call {
  public:
   Call(const How& how, Communicator& comm, Kind kind, int root = kNoRoot, const Op* op = nullptr);
+  // The messages of a blocking call that is under way, with its tag.
+  Call(Communicator& comm, Kind kind, int tag);
   ~Call() {
     if (schedule_) give_schedule(schedule_);
   }

@@ -8,7 +8,7 @@
 //      0  Presence             which call the owner is in
 //     64  Flow                 how far a long transfer of the owner is
 //    128  lines[kBoardLines]   64 bytes: payload 48, signature 8, sequence 8
-//   4096  small slots, then large slots: payloads that do not fit into a line
+//  12288  small slots, then large slots: payloads that do not fit into a line
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,10 @@
 namespace vicinity::region {
 
 inline constexpr uint32_t kMostBoards = 64;
-inline constexpr uint32_t kBoardLines = 32;  // the line of call q is number q mod 32
-inline constexpr uint32_t kSmallSlots = 16;  // the small slot of call q is number q mod 16
+// So many because a root may be that many calls ahead: where ranks share cores, that saves changes of
+// processes.
+inline constexpr uint32_t kBoardLines = 128;  // the line of call q is number q mod 128
+inline constexpr uint32_t kSmallSlots = 16;   // the small slot of call q is number q mod 16
 inline constexpr uint32_t kSmallSlotBytes = 4096;
 // Together they are longer than the private cache of a core: to write where the readers' caches still hold
 // what an earlier call wrote takes longer than to write where it has left them.
@@ -46,10 +48,10 @@ static_assert(sizeof(Flow) == 64 && offsetof(Flow, units) == 0);
 
 inline constexpr uint64_t kBoardFlow = 64;
 inline constexpr uint64_t kBoardFirstLine = 128;
-inline constexpr uint64_t kBoardSmall = 4096;
+inline constexpr uint64_t kBoardSmall = 12288;
 inline constexpr uint64_t kBoardLarge = kBoardSmall + uint64_t{kSmallSlots} * kSmallSlotBytes;
 inline constexpr uint64_t kBoardBytes = kBoardLarge + uint64_t{kLargeSlots} * kLargeSlotBytes;
 static_assert(kBoardFirstLine + kBoardLines * 64 <= kBoardSmall);
-static_assert(kBoardLarge == 69632 && kBoardBytes == 593920 && kBoardBytes % 4096 == 0);
+static_assert(kBoardLarge == 77824 && kBoardBytes == 602112 && kBoardBytes % 4096 == 0);
 
 }  // namespace vicinity::region

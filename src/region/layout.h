@@ -28,7 +28,7 @@ static_assert(std::endian::native == std::endian::little, "the region's integers
 
 inline constexpr uint64_t kRegionMagic = 0x314e4f4947455256;   // "VREGION1"
 inline constexpr uint64_t kSectionMagic = 0x314e544345535256;  // "VRSECTN1"
-inline constexpr uint32_t kLayoutVersion = 5;
+inline constexpr uint32_t kLayoutVersion = 6;
 inline constexpr size_t kLineBytes = 64;
 inline constexpr size_t kPageBytes = 4096;
 inline constexpr size_t kHeaderBytes = 128;
