@@ -113,7 +113,26 @@ bool glance_pays() {
   return hope > 0 || ++waits % kWaitsPerTrial == 0;
 }
 
+// Two pairs may also take turns against each other: each finds its partner away, and gives the core to one
+// whose partner has just gone. One wait in some lingers, until that is rare.
+constexpr int64_t kLongLinger = 40'000;  // ns; a burst of the other pair's
+constexpr int64_t kOftenLingers = 8, kSeldomLingers = 1024;
+int64_t waits_per_linger = kOftenLingers;
+bool lingers = false;
+
+bool begin_linger(int64_t now) {
+  if (now / 64 % waits_per_linger != 0) return false;
+  linger_until = now + kLongLinger;
+  return lingers = true;
+}
+
+void end_linger(bool good) {
+  if (!std::exchange(lingers, false)) return;
+  waits_per_linger = good ? kOftenLingers : std::min(2 * waits_per_linger, kSeldomLingers);
+}
+
 void note_glance(bool good) {
+  end_linger(good);
   hope = good ? std::min(hope + 1, kMostHope) : std::max(hope - kInVain, 0);
   in_talk = good;
 }
@@ -273,7 +292,8 @@ void Waiter::glance() {
   Sleeper* const s = sleeper;
   if (whom_ == kNobody || !s || (glanced_ == 0 && !glance_pays())) return yield();
   const int64_t now = now_ns();
-  if (s->is_away(whom_) && now > linger_until) {
+  if (s->is_away(whom_) && now > linger_until && (glanced_ != 0 || !begin_linger(now))) {
+    end_linger(false);
     glanced_ = 0;
     return yield();
   }
