@@ -68,18 +68,22 @@ std::string value_of(const std::vector<std::string>& environment, const std::str
   return "";
 }
 
-// The program as the shell would find it: with a slash as it is, else in -path and PATH.
+// The program as the shell would find it in the working directory of the process: with a slash as it is, else
+// in -path and PATH.
 Result<std::string> find_program(const App& app, const std::string& folders) {
   const std::string& name = app.argv[0];
+  const auto seen_from_there = [&app](const std::string& path) {
+    return path[0] == '/' || app.directory.empty() ? path : app.directory + "/" + path;
+  };
   if (name.find('/') != std::string::npos) {
-    const std::string full = name[0] == '/' || app.directory.empty() ? name : app.directory + "/" + name;
+    const std::string full = seen_from_there(name);
     if (access(full.c_str(), F_OK) != 0) return fail(kNotFound, "program `%s` does not exist", name.c_str());
     if (!is_program(full)) return fail(kNotExecutable, "`%s` is not an executable program", name.c_str());
     return name;
   }
   for (size_t start = 0; start <= folders.size();) {
     const size_t end = std::min(folders.find(':', start), folders.size());
-    const std::string candidate = folders.substr(start, end - start) + "/" + name;
+    const std::string candidate = seen_from_there(folders.substr(start, end - start) + "/" + name);
     if (end > start && is_program(candidate)) return candidate;
     start = end + 1;
   }

@@ -153,6 +153,13 @@ class Ordinary(Case):
         self.assertEqual(code, 126)
         self.assertIn("/nosuch", error)
 
+    def test_path_is_seen_from_the_directory(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(f"{folder}/programs")
+            os.symlink("/bin/pwd", f"{folder}/programs/where")
+            code, out, error = self.mpiexec("-wdir", folder, "-path", "programs", "where")
+            self.assertEqual((code, out.strip()), (0, os.path.realpath(folder)), error)
+
     def test_binding(self):
         code, out, _ = self.mpiexec("-bind-to", "hwthread", "-n", "1", "taskset", "-cp", "0")
         if code == 0:
