@@ -45,7 +45,8 @@ def command_line(arguments):
     parser.add_argument("--only", metavar="NAME,...", help="of these MPIs (vicinity is ours)")
     parser.add_argument("--runs", metavar="NAME,...", help="only these runs; see --list")
     parser.add_argument("--rounds", type=int, metavar="N", help="how often all is measured [3, full 10]")
-    parser.add_argument("--ms", type=float, metavar="MS", help="milliseconds for a figure [2, full 10]")
+    parser.add_argument("--ms", type=float, metavar="MS",
+                        help="milliseconds for a figure [2; 10 where ranks outnumber cores, and full]")
     parser.add_argument("--results", type=Path, default=Path("vicinity-bench"), metavar="FOLDER",
                         help="where the results go [%(default)s]")
     parser.add_argument("--work", type=Path, default=default_work(), metavar="FOLDER",
@@ -147,7 +148,8 @@ def describe(mpis, mode, options, cores, busy, command):
         "mode": mode.name,
         "rounds": options.rounds,
         "load": round(busy, 1),
-        "milliseconds": options.ms,
+        "milliseconds": options.ms or " to ".join(map(str, sorted({mode.milliseconds,
+                                                                   mode.crowded_milliseconds}))),
         "command": command,
         "environment": relevant_environment(),
         "ours": ours,
@@ -179,11 +181,10 @@ def tell(results, folder):
 def measure(options, command):
     mode = plan.MODES["full" if options.full else "smallest" if options.smallest else "quick"]
     options.rounds = mode.rounds if options.rounds is None else options.rounds
-    options.ms = mode.milliseconds if options.ms is None else options.ms
-    if options.rounds < 1 or options.ms <= 0:
+    if options.rounds < 1 or (options.ms is not None and options.ms <= 0):
         raise BenchError("--rounds and --ms must be above 0")
     cores = len(os.sched_getaffinity(0))
-    runs = plan.runs(mode, cores)
+    runs = plan.runs(mode, cores, options.ms)
     if options.runs:
         chosen = names_of(options.runs, [run.key for run in runs], "run")
         runs = [run for run in runs if run.key in chosen]
@@ -206,7 +207,7 @@ def measure(options, command):
         if not mpis:
             raise BenchError("the program compiles with none of the MPIs")
         results = kept.Results({})
-        bench = rounds.Bench(results, programs, raw, cores, options.ms, mode.deadline)
+        bench = rounds.Bench(results, programs, raw, cores, mode.deadline)
         stopped = not bench.all(options.rounds, runs, mpis)
     if stopped and not results.rows:
         raise BenchError("stopped before there was anything to write")

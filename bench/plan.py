@@ -12,11 +12,15 @@ NAMES = ("vicinity", "mpich", "openmpi", "impi")
 
 @dataclass(frozen=True)
 class Mode:
-    """How long and how much: rounds, milliseconds for a figure, seconds for a run, sizes of each part."""
+    """How long and how much: rounds, milliseconds for a figure, seconds for a run, sizes of each part.
+
+    Where ranks outnumber cores, a figure takes some slices of the scheduler's.
+    """
 
     name: str
     rounds: int
     milliseconds: float
+    crowded_milliseconds: float
     deadline: float
     pair: list
     onesided: list
@@ -27,10 +31,10 @@ class Mode:
     starts: list
 
 
-SMALLEST = Mode("smallest", 1, 0.2, 60, [8], [8], [8], [8], [8], [16], [2])
-QUICK = Mode("quick", 3, 2, 3, [8, 1024, 65536, 1048576], [8, 1024, 65536], [8, 1024, 65536, 1048576],
+SMALLEST = Mode("smallest", 1, 0.2, 0.2, 60, [8], [8], [8], [8], [8], [16], [2])
+QUICK = Mode("quick", 3, 2, 10, 6, [8, 1024, 65536, 1048576], [8, 1024, 65536], [8, 1024, 65536, 1048576],
              [8, 1024, 65536, 1048576], [8, 65536], [1, 64, 1024], [2, 8])
-FULL = Mode("full", 10, 10, 60, POWERS, [8, 64, 1024, 16384, 65536, 1048576],
+FULL = Mode("full", 10, 10, 10, 60, POWERS, [8, 64, 1024, 16384, 65536, 1048576],
             [8, 64, 1024, 16384, 65536, 1048576], [8, 64, 1024, 16384, 65536, 1048576],
             [8, 1024, 65536, 1048576], [1, 16, 256, 1024, 4096, 16384], [2, 8, 32])
 MODES = {mode.name: mode for mode in (SMALLEST, QUICK, FULL)}
@@ -45,9 +49,10 @@ class Run:
     ranks: int
     level: str  # single or multiple
     parts: list
+    milliseconds: float
 
-    def words(self, milliseconds, deadline):
-        return [str(milliseconds), str(deadline), self.level, *self.parts]
+    def words(self, deadline):
+        return [str(self.milliseconds), str(deadline), self.level, *self.parts]
 
 
 def part(name, sizes):
@@ -58,25 +63,28 @@ def on_cores(ranks, cores):
     return f"{ranks} ranks" + (f" on {cores} core{'s'[:cores > 1]}" if ranks > cores else "")
 
 
-def runs(mode, cores):
+def runs(mode, cores, milliseconds=None):
     """Every run of a mode on so many cores, in the order in which they are started."""
+    one = milliseconds or mode.milliseconds
+    crowded = milliseconds or mode.crowded_milliseconds
     two = on_cores(2, cores)
     all_runs = [
         Run("point", two, 2, "single", [part("point", mode.pair), part("onesided", mode.onesided),
-                                        part("queues", mode.depths)]),
-        Run("collective", two, 2, "single", [part("collective", mode.collective)]),
-        Run("nonblocking", two, 2, "single", [part("nonblocking", mode.nonblocking)]),
+                                        part("queues", mode.depths)], one),
+        Run("collective", two, 2, "single", [part("collective", mode.collective)], one),
+        Run("nonblocking", two, 2, "single", [part("nonblocking", mode.nonblocking)], one),
         Run("threads", two + ", THREAD_MULTIPLE", 2, "multiple", [part("point", mode.crowded),
-                                                                  part("onesided", mode.crowded[:1])]),
+                                                                  part("onesided", mode.crowded[:1])],
+            one),
     ]
     crowds = [4] if mode is not FULL else [4, 8]
     if mode is FULL and cores >= 8:
         crowds.append(2 * cores)
     for ranks in crowds:
         parts = [part("point", mode.crowded), part("collective", mode.crowded)]
-        all_runs.append(Run(f"crowd-{ranks}", on_cores(ranks, cores), ranks, "single", parts))
+        all_runs.append(Run(f"crowd-{ranks}", on_cores(ranks, cores), ranks, "single", parts, crowded))
     for ranks in mode.starts:
-        all_runs.append(Run(f"start-{ranks}", "starting", ranks, "single", ["start"]))
+        all_runs.append(Run(f"start-{ranks}", "starting", ranks, "single", ["start"], one))
     return all_runs
 
 

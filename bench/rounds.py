@@ -64,9 +64,9 @@ class Progress:
 
 
 class Bench:
-    def __init__(self, results, programs, raw, cores, milliseconds, deadline):
+    def __init__(self, results, programs, raw, cores, deadline):
         self.results, self.programs, self.raw, self.cores = results, programs, raw, cores
-        self.milliseconds, self.deadline = milliseconds, deadline
+        self.deadline = deadline
         self.given_up = set()  # (mpi, run): it did not end once
 
     def bare_line(self):
@@ -81,7 +81,7 @@ class Bench:
         if (mpi.name, run.key) in self.given_up:
             return
         raw = self.bare_line()
-        words = [str(self.programs[mpi.name]), *run.words(self.milliseconds, self.deadline)]
+        words = [str(self.programs[mpi.name]), *run.words(self.deadline)]
         command = [*mpi.command(run.ranks, self.cores), *words]
         begin = time.monotonic()
         limit = 2 * self.deadline + 40
